@@ -1,0 +1,55 @@
+//! The tools that one run may call, frozen (R-143…R-148).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
+
+/// Names with the definition digests they had when the run was bound, and where the set came from.
+///
+/// Bound to one run and never changed: a revocation or a refreshed policy makes a new set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AllowedTools {
+    source: String,
+    tools: BTreeMap<String, Digest>,
+}
+
+impl AllowedTools {
+    /// Freezes a set.
+    pub fn new(source: impl Into<String>, tools: impl IntoIterator<Item = (String, Digest)>) -> Self {
+        Self { source: source.into(), tools: tools.into_iter().collect() }
+    }
+
+    /// Where the set came from, such as `subject:demo/alice/helper`.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Whether this run may call a tool of this name. Exact: no pattern, case folding or trimming.
+    pub fn permits(&self, name: &str) -> bool {
+        self.tools.contains_key(name)
+    }
+
+    /// The definition digest that the name had when the run was bound.
+    pub fn definition(&self, name: &str) -> Option<Digest> {
+        self.tools.get(name).copied()
+    }
+
+    /// The names, sorted.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.tools.keys().map(String::as_str)
+    }
+
+    /// What both sets allow, with this set's digests: a child never has more than its parent.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        Self::new(
+            format!("{} ∩ {}", self.source, other.source),
+            self.tools
+                .iter()
+                .filter(|(name, digest)| other.definition(name) == Some(**digest))
+                .map(|(name, digest)| (name.clone(), *digest)),
+        )
+    }
+}

@@ -1,0 +1,28 @@
+//! The ports: every place where the gate meets something that can be replaced.
+
+mod actions;
+mod artifacts;
+mod clock;
+mod journal;
+mod model;
+mod policy;
+mod redactor;
+
+pub use actions::{ActionExecutor, ActionReport};
+pub use artifacts::{ArtifactError, ArtifactStore};
+pub use clock::{Clock, Ids};
+pub use journal::{
+    Appended, ApprovalFilter, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, NewRun, RunFilter,
+    RunRecord, StoredArtifact,
+};
+pub use model::{
+    Message, MessageCall, ModelAdapter, ModelError, ModelRequest, ModelResponse, ProposedCall, ToolDefinition, Usage,
+};
+pub use policy::{PolicyDecision, PolicyEngine, PolicyRequest, PolicyVerdict};
+pub use redactor::{NoRedaction, Redactor};
+
+use std::future::Future;
+use std::pin::Pin;
+
+/// A boxed future that may move between threads: what the object-safe ports answer with.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,0 +1,259 @@
+//! The port to the durable truth. Every method is one intention and one atomic commit.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use crate::approval::{Approval, ApprovalState};
+use crate::digest::Digest;
+use crate::effect::Effect;
+use crate::event::{Event, NewEvent};
+use crate::ids::{ApprovalId, ArtifactId, CallId, RunId};
+use crate::ports::BoxFuture;
+use crate::run::{RunKind, RunStatus};
+use crate::time::Timestamp;
+
+/// What an accepted append answers with: the events under their numbers.
+pub type Appended = Vec<Event>;
+
+/// Keeps events, calls, approvals and artifacts. It gives sequence numbers without gaps, stamps times with its own clock,
+/// and judges by that clock whether an approval is too late.
+pub trait Journal: Send + Sync {
+    /// Makes a run with its first event.
+    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<Appended, JournalError>>;
+
+    /// Adds events to a run.
+    fn append<'a>(&'a self, run: &'a RunId, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>>;
+
+    /// Opens a question together with its events. A question with this id must not exist.
+    fn ask<'a>(&'a self, approval: Approval, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>>;
+
+    /// Writes the intent of a call, and uses its approval, in one commit. Once a claim is accepted the handler may run;
+    /// a refused claim writes nothing.
+    fn claim<'a>(
+        &'a self,
+        run: &'a RunId,
+        claim: Claim,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, ClaimRefused>>;
+
+    /// Writes the one result of a call, with the artifact that holds the rest of it. A second one is refused with
+    /// [`JournalError::AlreadySettled`].
+    fn settle<'a>(
+        &'a self,
+        run: &'a RunId,
+        call: &'a CallId,
+        artifact: Option<StoredArtifact>,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, JournalError>>;
+
+    /// Decides a question, and records the decision in its run.
+    fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>>;
+
+    /// One question, with its state as of now.
+    fn approval<'a>(&'a self, approval: &'a ApprovalId) -> BoxFuture<'a, Result<Option<Approval>, JournalError>>;
+
+    /// Questions, oldest first, with their states as of now.
+    fn approvals(&self, filter: ApprovalFilter) -> BoxFuture<'_, Result<Vec<Approval>, JournalError>>;
+
+    /// One run.
+    fn run<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunRecord>, JournalError>>;
+
+    /// Runs, newest first.
+    fn runs(&self, filter: RunFilter) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>>;
+
+    /// The events of a run after `after`, in order; 0 reads them all.
+    fn events<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>>;
+
+    /// The text of an artifact of a run.
+    fn artifact<'a>(
+        &'a self,
+        run: &'a RunId,
+        artifact: &'a ArtifactId,
+    ) -> BoxFuture<'a, Result<Option<String>, JournalError>>;
+
+    /// One line a fact, for `lockgate doctor`: where it is, what it promises, which schema version.
+    fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>>;
+}
+
+/// A run that does not exist yet.
+#[derive(Debug, Clone)]
+pub struct NewRun {
+    /// Its id.
+    pub run_id: RunId,
+    /// Whose it is.
+    pub tenant: String,
+    /// What kind.
+    pub kind: RunKind,
+    /// What was asked, scrubbed: for lists.
+    pub title: String,
+    /// `run.started`.
+    pub started: NewEvent,
+}
+
+/// A run in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunRecord {
+    /// Its id.
+    pub run_id: RunId,
+    /// Whose it is.
+    pub tenant: String,
+    /// What kind.
+    pub kind: RunKind,
+    /// What was asked.
+    pub title: String,
+    /// Where it stopped; `None` while a driver has it, or after one died.
+    pub status: Option<RunStatus>,
+    /// The number of its last event.
+    pub last_seq: u64,
+    /// When it began.
+    pub created_at: Timestamp,
+    /// When its last event came.
+    pub updated_at: Timestamp,
+}
+
+/// The right to start one attempt of one call.
+#[derive(Debug, Clone)]
+pub struct Claim {
+    /// The call.
+    pub call_id: CallId,
+    /// The model turn.
+    pub step: u32,
+    /// Which attempt, from 1.
+    pub attempt: u32,
+    /// The tool.
+    pub tool_name: String,
+    /// Its effect.
+    pub effect: Effect,
+    /// The digest of the arguments.
+    pub arguments_digest: Digest,
+    /// The key that is handed to the tool.
+    pub idempotency_key: String,
+    /// The approval to use, with the digest that must be bound.
+    pub approval: Option<(ApprovalId, Digest)>,
+}
+
+/// Why a claim was not accepted. Nothing was written.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ClaimRefused {
+    /// The approval cannot be used: where it stands instead of `granted`.
+    #[error("the approval is {}", .0.word())]
+    Approval(ApprovalState),
+    /// There is no such approval, or it is bound to something else.
+    #[error("the approval is bound to something else")]
+    Stale,
+    /// Somebody else started this attempt, or the call is settled.
+    #[error("the call was already started or settled")]
+    AlreadyClaimed,
+    /// The journal failed.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+/// What a person says to a question.
+#[derive(Debug, Clone)]
+pub struct Decision {
+    /// The question.
+    pub approval_id: ApprovalId,
+    /// `Granted`, `Denied` or `Withdrawn`.
+    pub answer: ApprovalState,
+    /// Who says so.
+    pub by: String,
+    /// Why.
+    pub reason: Option<String>,
+    /// The digest that the person was shown; compared when given.
+    pub digest: Option<Digest>,
+}
+
+/// Why a decision was not taken. The attempt is recorded in the run.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum DecisionRefused {
+    /// No such question.
+    #[error("there is no approval `{0}`")]
+    NotFound(ApprovalId),
+    /// It does not wait for a decision.
+    #[error("approval `{approval}` is {}: it takes no decision any more", .state.word())]
+    NotOpen {
+        /// The question.
+        approval: ApprovalId,
+        /// Where it stands.
+        state: ApprovalState,
+    },
+    /// The person was shown something else.
+    #[error("approval `{0}` is bound to another digest than the one given")]
+    Digest(ApprovalId),
+    /// The journal failed.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+/// The whole scrubbed output of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredArtifact {
+    /// Its handle.
+    pub artifact_id: ArtifactId,
+    /// Its text.
+    pub text: String,
+}
+
+/// Which questions.
+#[derive(Debug, Clone, Default)]
+pub struct ApprovalFilter {
+    /// Of this run only.
+    pub run_id: Option<RunId>,
+    /// In this state only.
+    pub state: Option<ApprovalState>,
+}
+
+/// Which runs.
+#[derive(Debug, Clone)]
+pub struct RunFilter {
+    /// That stopped like this only.
+    pub status: Option<RunStatus>,
+    /// At most so many.
+    pub limit: u32,
+}
+
+impl Default for RunFilter {
+    fn default() -> Self {
+        Self { status: None, limit: 50 }
+    }
+}
+
+/// Why the journal did not do it.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum JournalError {
+    /// It is not there, full, locked or broken: nothing was written.
+    #[error("the journal is not available: {0}")]
+    Unavailable(String),
+    /// Nobody knows whether it was written: read before deciding.
+    #[error("it is not known whether the journal took the write: {0}")]
+    CommitUnknown(String),
+    /// No such run.
+    #[error("there is no run `{0}`")]
+    NoSuchRun(RunId),
+    /// A run, question or call with this id exists.
+    #[error("`{0}` exists already")]
+    Exists(String),
+    /// The call has its one result.
+    #[error("call `{0}` has its result already")]
+    AlreadySettled(CallId),
+    /// What is stored cannot be read.
+    #[error("the journal holds something unreadable: {0}")]
+    Corrupt(String),
+    /// It was written by a newer version.
+    #[error("the journal has schema version {found}, and this program knows up to {known}: use a newer lockgate")]
+    TooNew {
+        /// Its version.
+        found: u32,
+        /// The newest that this program knows.
+        known: u32,
+    },
+}
+
+impl JournalError {
+    /// The journal is not available, because of this.
+    pub fn unavailable(cause: impl fmt::Display) -> Self {
+        Self::Unavailable(cause.to_string())
+    }
+}

@@ -1,0 +1,54 @@
+//! The port to the policy: may this call run?
+
+use crate::arguments::Arguments;
+use crate::digest::Digest;
+use crate::effect::Permission;
+use crate::ports::BoxFuture;
+use crate::subject::Subject;
+use crate::tool::ToolSpec;
+
+/// Decides whether a call may run. It is asked after the schema and the tool's own check, for every call, also
+/// when an approval exists.
+pub trait PolicyEngine: Send + Sync {
+    /// Decides one call. An error is a denial.
+    fn decide<'a>(&'a self, request: PolicyRequest<'a>) -> BoxFuture<'a, Result<PolicyVerdict, String>>;
+}
+
+/// What a policy may look at: facts of the runtime, nothing that a model said about itself.
+#[derive(Debug, Clone, Copy)]
+pub struct PolicyRequest<'a> {
+    /// On whose behalf.
+    pub subject: &'a Subject,
+    /// The tool at its registered version.
+    pub tool: &'a ToolSpec,
+    /// The arguments as they will run.
+    pub arguments: &'a Arguments,
+    /// Their digest.
+    pub arguments_digest: Digest,
+    /// The declared permission, relaxed if the tool proved this call harmless.
+    pub permission: Permission,
+    /// The model turn, from zero.
+    pub step: u32,
+}
+
+/// The answer, and what determined it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyVerdict {
+    /// Allow, ask or deny.
+    pub decision: PolicyDecision,
+    /// The ids of the policies that determined it, for the audit.
+    pub policies: Vec<String>,
+    /// Why, for people.
+    pub reason: String,
+}
+
+/// Allow, ask a person, or deny.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PolicyDecision {
+    /// The call may run.
+    Allow,
+    /// The call may run once a person approved it.
+    Ask,
+    /// The call may not run, whatever anybody approved.
+    Deny,
+}

@@ -1,0 +1,63 @@
+//! What a handler may ask for beside its arguments.
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::ports::ArtifactStore;
+use crate::time::Timestamp;
+
+/// Where a tool says how far it is.
+pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Progress, cancel, deadline, idempotency key and artifacts. No tool name, no call id, no budget.
+#[derive(Clone)]
+pub struct ToolContext {
+    /// Fires when the run is cancelled.
+    pub cancel: CancellationToken,
+    /// When the call's time is up, as the executor's clock tells it.
+    pub deadline: Timestamp,
+    /// Stable over all attempts of this call; to be sent to providers that take one.
+    pub idempotency_key: Arc<str>,
+    progress: Option<Progress>,
+    artifacts: Option<Arc<dyn ArtifactStore>>,
+}
+
+impl ToolContext {
+    /// Puts a context together; the executor's work.
+    pub fn new(cancel: CancellationToken, deadline: Timestamp, idempotency_key: Arc<str>) -> Self {
+        Self { cancel, deadline, idempotency_key, progress: None, artifacts: None }
+    }
+
+    /// With a listener for progress.
+    #[must_use]
+    pub fn with_progress(mut self, progress: Option<Progress>) -> Self {
+        self.progress = progress;
+        self
+    }
+
+    /// With the run's artifacts.
+    #[must_use]
+    pub fn with_artifacts(mut self, artifacts: Option<Arc<dyn ArtifactStore>>) -> Self {
+        self.artifacts = artifacts;
+        self
+    }
+
+    /// Says how far the tool is, in a few words for people.
+    pub fn progress(&self, words: &str) {
+        if let Some(progress) = &self.progress {
+            progress(words);
+        }
+    }
+
+    /// The stored outputs of this run, where there are any.
+    pub fn artifacts(&self) -> Option<&dyn ArtifactStore> {
+        self.artifacts.as_deref()
+    }
+}
+
+impl std::fmt::Debug for ToolContext {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ToolContext").field("deadline", &self.deadline).finish_non_exhaustive()
+    }
+}

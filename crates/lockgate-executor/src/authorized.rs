@@ -1,0 +1,256 @@
+//! authorized: the tool itself, the budget, the policy and, where asked, a person let the call pass.
+
+use std::ops::Deref;
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt as _;
+use lockgate_contract::approval::{Approval, ApprovalState, Binding, shown_text};
+use lockgate_contract::digest::Digest;
+use lockgate_contract::effect::Permission;
+use lockgate_contract::event::{ApprovalRequested, Body, ToolRelaxed};
+use lockgate_contract::ids::ApprovalId;
+use lockgate_contract::outcome::Code;
+use lockgate_contract::ports::{JournalError, PolicyDecision, PolicyRequest, PolicyVerdict};
+
+use crate::exit::{Exit, Refusal};
+use crate::trail::{Stage, Trail, panic_text};
+use crate::validated::Validated;
+
+/// A call that may run.
+pub(crate) struct Authorized<'g> {
+    validated: Validated<'g>,
+    /// The granted approval that the next stage uses up.
+    approval: Option<Grant>,
+    policies: Vec<String>,
+}
+
+/// A granted approval, and the digest that it must be bound to.
+#[derive(Clone)]
+pub(crate) struct Grant {
+    pub(crate) approval_id: ApprovalId,
+    pub(crate) digest: Digest,
+}
+
+impl<'g> Validated<'g> {
+    /// The tool's own check, the limits, the effective permission, the policy, and an approval where the policy asks:
+    /// in this order (C-15), so that nobody is asked for a call that something else refuses.
+    pub(crate) async fn authorize(self, trail: &mut Trail<'g>) -> Result<Authorized<'g>, Exit> {
+        self.check_with_the_tool()?;
+        self.check_limits()?;
+        let permission = self.effective_permission(trail);
+        let verdict = self.decide(permission).await;
+        trail.audit.decision = Some(decision_word(verdict.decision).to_owned());
+        trail.audit.policies.clone_from(&verdict.policies);
+        let approval = match verdict.decision {
+            PolicyDecision::Allow => None,
+            PolicyDecision::Ask => Some(self.find_approval(&verdict, trail).await?),
+            PolicyDecision::Deny => return Err(Refusal::new(Code::PolicyDenied, verdict.reason).into()),
+        };
+        if self.scope().cancel.is_cancelled() {
+            return Err(Exit::Cancelled { started: false });
+        }
+        trail.passed(Stage::Authorized);
+        Ok(Authorized { validated: self, approval, policies: verdict.policies })
+    }
+
+    /// The tool's own local check.
+    fn check_with_the_tool(&self) -> Result<(), Refusal> {
+        let Some(check) = self.tool().spec().pre_check() else { return Ok(()) };
+        check(self.arguments()).map_err(|sentence| {
+            Refusal::new(Code::RejectedByTool, format!("the tool's own check: {sentence}")).sentence(sentence)
+        })
+    }
+
+    fn check_limits(&self) -> Result<(), Refusal> {
+        match self.terms().over_limit {
+            None => Ok(()),
+            Some(limit) => {
+                Err(Refusal::new(Code::LimitReached, format!("the budget `{limit}` is used up")).reason(limit.word()))
+            }
+        }
+    }
+
+    /// The declared permission, relaxed where the tool proves the call harmless: never tightened, never past a denial, and
+    /// always recorded (R-163, R-164, C-11).
+    fn effective_permission(&self, trail: &mut Trail<'g>) -> Permission {
+        let spec = self.tool().spec();
+        match (spec.permission(), spec.harmless_when()) {
+            (Permission::Ask, Some(harmless)) if harmless(self.arguments()) => {
+                trail.note(&Body::ToolRelaxed(ToolRelaxed {
+                    tool_name: spec.name().to_owned(),
+                    from: Permission::Ask,
+                    to: Permission::Allow,
+                }));
+                Permission::Allow
+            }
+            (declared, _) => declared,
+        }
+    }
+
+    /// Asks the policy. An error or a panic of it is a denial (architecture rule 9).
+    async fn decide(&self, permission: Permission) -> PolicyVerdict {
+        let request = PolicyRequest {
+            subject: &self.scope().subject,
+            tool: self.tool().spec(),
+            arguments: self.arguments(),
+            arguments_digest: self.arguments_digest(),
+            permission,
+            step: self.call().step,
+        };
+        let failed = |what: String| PolicyVerdict {
+            decision: PolicyDecision::Deny,
+            policies: Vec::new(),
+            reason: format!("the policy could not be evaluated: {what}"),
+        };
+        let policy = &self.gate().policy;
+        match AssertUnwindSafe(async { policy.decide(request).await }).catch_unwind().await {
+            Ok(Ok(verdict)) => verdict,
+            Ok(Err(error)) => failed(error),
+            Err(panic) => failed(panic_text(&*panic)),
+        }
+    }
+
+    /// The granted, unused approval of exactly this call; or the question is opened, and the call waits.
+    async fn find_approval(&self, verdict: &PolicyVerdict, trail: &mut Trail<'g>) -> Result<Grant, Exit> {
+        let (scope, spec) = (self.scope(), self.tool().spec());
+        let binding = Binding {
+            arguments: self.arguments().document(),
+            call_id: &self.call().call_id,
+            definition: spec.definition(),
+            effect: spec.effect(),
+            run_id: scope.log.run_id(),
+            subject: Binding::subject(&scope.subject),
+            tool_name: spec.name(),
+        };
+        let digest = binding.digest();
+        let approval_id = ApprovalId::from_digest(digest);
+        trail.audit.approval_id = Some(approval_id.clone());
+        if let Some(named) = &self.terms().approval
+            && *named != approval_id
+        {
+            return Err(self.stale(named, &approval_id));
+        }
+        let stored = self.gate().journal.approval(&approval_id).await.map_err(storage_unavailable)?;
+        match stored.map(|approval| (approval.state, approval.digest)) {
+            None => {
+                self.ask(binding, digest, verdict, trail).await?;
+                Err(Exit::Open { code: Code::ApprovalRequired, approval: approval_id, audit: verdict.reason.clone() })
+            }
+            Some((_, bound)) if bound != digest => Err(self.stale(&approval_id, &approval_id)),
+            Some((ApprovalState::Granted, _)) => Ok(Grant { approval_id, digest }),
+            Some((ApprovalState::Pending, _)) => {
+                Err(Exit::Open { code: Code::ApprovalRequired, approval: approval_id, audit: verdict.reason.clone() })
+            }
+            Some((state, _)) => Err(approval_refused(state, &approval_id).into()),
+        }
+    }
+
+    /// Opens the question. What a person is shown is what was bound, with secrets taken out and the unseen made visible.
+    async fn ask(
+        &self,
+        binding: Binding<'_>,
+        digest: Digest,
+        verdict: &PolicyVerdict,
+        trail: &mut Trail<'g>,
+    ) -> Result<(), Exit> {
+        let (gate, scope, spec) = (self.gate(), self.scope(), self.tool().spec());
+        let requested_at = gate.clock.now();
+        let shown = gate.redactor.scrub_document(binding.arguments).unwrap_or_else(|| binding.arguments.clone());
+        let approval = Approval {
+            approval_id: ApprovalId::from_digest(digest),
+            run_id: binding.run_id.clone(),
+            call_id: binding.call_id.clone(),
+            step: self.call().step,
+            tool_name: spec.name().to_owned(),
+            tool_version: spec.version().to_owned(),
+            definition: binding.definition,
+            shown_text: shown_text(spec.name(), spec.version(), binding.effect, binding.subject, &shown),
+            arguments: shown,
+            arguments_digest: self.arguments_digest(),
+            effect: binding.effect,
+            tenant: scope.subject.tenant.clone(),
+            user: scope.subject.user.clone(),
+            agent: scope.subject.agent.clone(),
+            digest,
+            requested_at,
+            expires_at: requested_at.after(gate.options.approval_expires),
+            state: ApprovalState::Pending,
+            decided_by: None,
+            decided_at: None,
+            reason: None,
+            consumed_at: None,
+        };
+        trail.note(&Body::ApprovalRequested(ApprovalRequested {
+            approval_id: approval.approval_id.clone(),
+            tool_name: approval.tool_name.clone(),
+            tool_version: approval.tool_version.clone(),
+            effect: approval.effect,
+            digest,
+            expires_at: approval.expires_at,
+            reason: gate.redactor.scrub(&verdict.reason).into_owned(),
+            policies: verdict.policies.clone(),
+        }));
+        let events = std::mem::take(&mut trail.pending);
+        match scope.log.ask(approval, events).await {
+            // Somebody asked the same in the meantime: the question is open, which is all that matters here.
+            Ok(()) | Err(JournalError::Exists(_)) => Ok(()),
+            Err(error) => Err(storage_unavailable(error)),
+        }
+    }
+
+    fn stale(&self, named: &ApprovalId, needed: &ApprovalId) -> Exit {
+        let audit = format!("approval `{named}` is bound to something else: this call would need `{needed}`");
+        if self.scope().stale_approval_settles {
+            Refusal::new(Code::ApprovalStale, audit).into()
+        } else {
+            Exit::Open { code: Code::ApprovalStale, approval: named.clone(), audit }
+        }
+    }
+}
+
+/// The outcome of a call whose approval cannot be used.
+pub(crate) fn approval_refused(state: ApprovalState, approval_id: &ApprovalId) -> Refusal {
+    let code = match state {
+        ApprovalState::Denied => Code::ApprovalDenied,
+        ApprovalState::Expired => Code::ApprovalExpired,
+        ApprovalState::Withdrawn => Code::ApprovalWithdrawn,
+        ApprovalState::Consumed => Code::ApprovalUsed,
+        // Not granted, or granted to somebody who is not asking: either way, not what would run.
+        ApprovalState::Pending | ApprovalState::Granted => Code::ApprovalStale,
+    };
+    Refusal::new(code, format!("approval `{approval_id}` is {}", state.word()))
+}
+
+pub(crate) fn storage_unavailable(error: JournalError) -> Exit {
+    Refusal::new(Code::StorageUnavailable, error.to_string()).into()
+}
+
+fn decision_word(decision: PolicyDecision) -> &'static str {
+    match decision {
+        PolicyDecision::Allow => "allow",
+        PolicyDecision::Ask => "ask",
+        PolicyDecision::Deny => "deny",
+    }
+}
+
+impl<'g> Authorized<'g> {
+    pub(crate) fn approval(&self) -> Option<&Grant> {
+        self.approval.as_ref()
+    }
+
+    pub(crate) fn policies(&self) -> &[String] {
+        &self.policies
+    }
+
+    pub(crate) fn validated_mut(&mut self) -> &mut Validated<'g> {
+        &mut self.validated
+    }
+}
+
+impl<'g> Deref for Authorized<'g> {
+    type Target = Validated<'g>;
+
+    fn deref(&self) -> &Validated<'g> {
+        &self.validated
+    }
+}

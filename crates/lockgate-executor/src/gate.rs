@@ -1,0 +1,180 @@
+//! The gate and what it is built from.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use lockgate_contract::observation::SyntheticObservations;
+use lockgate_contract::ports::{ActionExecutor, Clock, Journal, PolicyEngine, Redactor};
+use lockgate_registry::{Registry, RegistryExecutor};
+
+use crate::error::GateError;
+
+/// The one gate that every tool call passes. One gate serves many runs; what belongs to a run comes with its
+/// [`Scope`](crate::Scope).
+pub struct Gate {
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) dispatch: Dispatch,
+    pub(crate) policy: Arc<dyn PolicyEngine>,
+    pub(crate) journal: Arc<dyn Journal>,
+    pub(crate) redactor: Arc<dyn Redactor>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) options: GateOptions,
+    pub(crate) observations: SyntheticObservations,
+}
+
+/// Who performs the action at the run stage. Nobody else ever does.
+#[derive(Clone)]
+pub enum Dispatch {
+    /// The handlers of a registry.
+    Registry(RegistryExecutor),
+    /// A project's own executor (C-18). Its origin is not compared with the registry.
+    Own(Arc<dyn ActionExecutor>),
+}
+
+impl From<RegistryExecutor> for Dispatch {
+    fn from(executor: RegistryExecutor) -> Self {
+        Self::Registry(executor)
+    }
+}
+
+/// The operator's settings, the same for every run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GateOptions {
+    /// How long a call may take whose tool declares nothing.
+    pub call_timeout: Duration,
+    /// Bytes of an output's text that are released at most; the rest is kept as an artifact. 0 switches the limit off.
+    pub max_output_bytes: usize,
+    /// Bytes of an argument text at most.
+    pub max_argument_bytes: usize,
+    /// What the model learns about invalid arguments (C-3).
+    pub argument_errors: ArgumentErrors,
+    /// How long a question to a person stays open.
+    pub approval_expires: Duration,
+}
+
+impl Default for GateOptions {
+    fn default() -> Self {
+        Self {
+            call_timeout: Duration::from_secs(30),
+            max_output_bytes: 65_536,
+            max_argument_bytes: 1 << 20,
+            argument_errors: ArgumentErrors::Code,
+            approval_expires: Duration::from_secs(600),
+        }
+    }
+}
+
+/// What the model learns about invalid arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArgumentErrors {
+    /// The code and a reason word.
+    Code,
+    /// Also the JSON pointer and the keyword, of properties that the published schema declares. Never a value.
+    DeclaredPaths,
+}
+
+/// Puts a [`Gate`] together.
+pub struct GateBuilder {
+    registry: Arc<Registry>,
+    dispatch: Option<Dispatch>,
+    policy: Arc<dyn PolicyEngine>,
+    journal: Arc<dyn Journal>,
+    redactor: Arc<dyn Redactor>,
+    clock: Arc<dyn Clock>,
+    options: GateOptions,
+    observations: SyntheticObservations,
+}
+
+impl Gate {
+    /// Starts a gate over a registry. Policy, journal, redactor and clock have no default: leaving one out does not compile.
+    pub fn builder(
+        registry: Arc<Registry>,
+        policy: Arc<dyn PolicyEngine>,
+        journal: Arc<dyn Journal>,
+        redactor: Arc<dyn Redactor>,
+        clock: Arc<dyn Clock>,
+    ) -> GateBuilder {
+        GateBuilder {
+            registry,
+            dispatch: None,
+            policy,
+            journal,
+            redactor,
+            clock,
+            options: GateOptions::default(),
+            observations: SyntheticObservations::new(),
+        }
+    }
+
+    /// The registry in which names are resolved.
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    /// The journal in which calls are recorded.
+    pub fn journal(&self) -> &Arc<dyn Journal> {
+        &self.journal
+    }
+
+    /// The redactor that every text passes on its way out.
+    pub fn redactor(&self) -> &Arc<dyn Redactor> {
+        &self.redactor
+    }
+
+    /// The clock that the gate was built with.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
+
+    /// The settings.
+    pub fn options(&self) -> &GateOptions {
+        &self.options
+    }
+}
+
+impl GateBuilder {
+    /// Who performs the actions. Without: the registry's own handlers.
+    #[must_use]
+    pub fn dispatch(mut self, dispatch: impl Into<Dispatch>) -> Self {
+        self.dispatch = Some(dispatch.into());
+        self
+    }
+
+    /// The operator's settings.
+    #[must_use]
+    pub fn options(mut self, options: GateOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// The sentences that the library puts into a model's history.
+    #[must_use]
+    pub fn observations(mut self, observations: SyntheticObservations) -> Self {
+        self.observations = observations;
+        self
+    }
+
+    /// The finished gate. Every missing handler is found here, not when a model calls, and so is an executor that
+    /// belongs to another registry.
+    pub fn build(self) -> Result<Gate, GateError> {
+        let dispatch = match self.dispatch {
+            Some(dispatch) => dispatch,
+            None => Dispatch::Registry(self.registry.executor()?),
+        };
+        if let Dispatch::Registry(executor) = &dispatch
+            && !Arc::ptr_eq(executor.registry(), &self.registry)
+        {
+            return Err(GateError::RegistryMismatch);
+        }
+        Ok(Gate {
+            registry: self.registry,
+            dispatch,
+            policy: self.policy,
+            journal: self.journal,
+            redactor: self.redactor,
+            clock: self.clock,
+            options: self.options,
+            observations: self.observations,
+        })
+    }
+}

@@ -1,0 +1,141 @@
+//! recorded: the intent stands in the journal before an effect starts.
+
+use std::ops::Deref;
+
+use lockgate_contract::digest::Digest;
+use lockgate_contract::effect::{EffectState, OnDuplicate};
+use lockgate_contract::event::{ApprovalConsumed, Body, ToolStarted};
+use lockgate_contract::outcome::{Code, Status};
+use lockgate_contract::ports::{Claim, ClaimRefused};
+
+use crate::authorized::{Authorized, approval_refused, storage_unavailable};
+use crate::exit::{Exit, Refusal};
+use crate::trail::{Stage, Trail};
+
+/// A call whose handler may be entered, once.
+pub(crate) struct Recorded<'g> {
+    authorized: Authorized<'g>,
+    idempotency_key: String,
+}
+
+impl<'g> Authorized<'g> {
+    /// Writes the intent, and uses the approval up in the same commit.
+    ///
+    /// What changes something, or was approved, is durable before its handler starts. The intent of a read may ride with
+    /// the next commit: if it is lost, the read is simply done again.
+    pub(crate) async fn record(self, trail: &mut Trail<'g>) -> Result<Recorded<'g>, Exit> {
+        if !self.terms().may_start {
+            return Err(Exit::Held);
+        }
+        self.check_duplicates()?;
+        let idempotency_key = self.idempotency_key();
+        if let Some(grant) = self.approval() {
+            trail.note(&Body::ApprovalConsumed(ApprovalConsumed {
+                approval_id: grant.approval_id.clone(),
+                digest: grant.digest,
+            }));
+        }
+        trail.note(&Body::ToolStarted(self.intent()));
+        if self.tool().spec().effect().changes_something() || self.approval().is_some() {
+            let claim = self.claim(idempotency_key.clone());
+            let events = std::mem::take(&mut trail.pending);
+            if let Err(refused) = self.scope().log.claim(claim, events.clone()).await {
+                // Nothing was written: the request still has to be, but not a start that did not happen.
+                trail.pending = events;
+                trail.pending.retain(|event| !event.kind.is_start());
+                return Err(self.refused_claim(refused));
+            }
+            trail.started = true;
+        }
+        trail.passed(Stage::Recorded);
+        Ok(Recorded { authorized: self, idempotency_key })
+    }
+
+    /// The tool's rule for identical calls of one turn.
+    fn check_duplicates(&self) -> Result<(), Exit> {
+        let spec = self.tool().spec();
+        if spec.on_duplicate() == OnDuplicate::RunEach || !spec.effect().changes_something() {
+            return Ok(());
+        }
+        let twin = self.terms().earlier.iter().find(|earlier| {
+            earlier.tool_name == spec.name()
+                && earlier.arguments_digest == self.arguments_digest()
+                && earlier.settled.status == Status::Executed
+        });
+        match twin {
+            None => Ok(()),
+            Some(twin) if spec.on_duplicate() == OnDuplicate::ShareResult => {
+                Err(Exit::Reused { earlier: twin.call_id.clone(), settled: Box::new(twin.settled.clone()) })
+            }
+            Some(twin) => Err(Refusal::new(
+                Code::DuplicateCall,
+                format!("identical to `{}`, and `on_duplicate` is `reject`", twin.call_id),
+            )
+            .into()),
+        }
+    }
+
+    /// Stable over all attempts of a call, different for every other, and no tenant can meet another's (C-16).
+    fn idempotency_key(&self) -> String {
+        let tenant = &self.scope().subject.tenant;
+        let text = format!("{}:{tenant}{}", tenant.len(), self.call().call_id);
+        format!("lg-{}", Digest::of_text("lockgate.idempotency.v1", &text).short(32))
+    }
+
+    fn intent(&self) -> ToolStarted {
+        let spec = self.tool().spec();
+        ToolStarted {
+            tool_name: spec.name().to_owned(),
+            tool_version: spec.version().to_owned(),
+            effect: spec.effect(),
+            attempt: self.terms().attempt,
+            definition: spec.definition(),
+            arguments_digest: self.arguments_digest(),
+            policies: self.policies().to_vec(),
+        }
+    }
+
+    fn claim(&self, idempotency_key: String) -> Claim {
+        let spec = self.tool().spec();
+        Claim {
+            call_id: self.call().call_id.clone(),
+            step: self.call().step,
+            attempt: self.terms().attempt,
+            tool_name: spec.name().to_owned(),
+            effect: spec.effect(),
+            arguments_digest: self.arguments_digest(),
+            idempotency_key,
+            approval: self.approval().map(|grant| (grant.approval_id.clone(), grant.digest)),
+        }
+    }
+
+    fn refused_claim(&self, refused: ClaimRefused) -> Exit {
+        match (refused, self.approval()) {
+            (ClaimRefused::Approval(state), Some(grant)) => approval_refused(state, &grant.approval_id).into(),
+            (ClaimRefused::Journal(error), _) => storage_unavailable(error),
+            // Somebody else has the right to this attempt, and may be using it now.
+            (refused @ ClaimRefused::AlreadyClaimed, _) => {
+                Refusal::new(Code::OutcomeUnknown, refused.to_string()).effect_state(EffectState::Unknown).into()
+            }
+            (refused, _) => Refusal::new(Code::ApprovalStale, refused.to_string()).into(),
+        }
+    }
+}
+
+impl<'g> Recorded<'g> {
+    pub(crate) fn idempotency_key(&self) -> &str {
+        &self.idempotency_key
+    }
+
+    pub(crate) fn authorized_mut(&mut self) -> &mut Authorized<'g> {
+        &mut self.authorized
+    }
+}
+
+impl<'g> Deref for Recorded<'g> {
+    type Target = Authorized<'g>;
+
+    fn deref(&self) -> &Authorized<'g> {
+        &self.authorized
+    }
+}

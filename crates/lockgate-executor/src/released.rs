@@ -1,0 +1,216 @@
+//! released: the one thing that leaves the executor. Scrubbed, limited, journaled, for success and refusal alike.
+
+use lockgate_contract::document::Document;
+use lockgate_contract::effect::EffectState;
+use lockgate_contract::event::{Audit, Body, NewEvent, Settled};
+use lockgate_contract::ids::{ApprovalId, CallId};
+use lockgate_contract::outcome::{Code, Status};
+use lockgate_contract::ports::{JournalError, StoredArtifact};
+use lockgate_contract::result::{ActionOutcome, Meta, ToolResult};
+
+use crate::checked::{Checked, CheckedOutput};
+use crate::exit::{Exit, Refusal};
+use crate::limit::shorten;
+use crate::trail::{Stage, StageTimes, Trail};
+
+/// How a call left the gate.
+#[derive(Debug)]
+pub enum Released {
+    /// It has its one outcome.
+    Settled(Box<Settlement>),
+    /// It has an answer, and stays open under its id.
+    Open(Box<Open>),
+    /// Nothing happened: it may not start yet. Ask again with other terms.
+    Held,
+    /// The run was cancelled, and the call has no outcome yet: whoever drives the run settles it.
+    Cancelled {
+        /// Whether the handler had been entered.
+        started: bool,
+    },
+}
+
+/// A settled call. Made here only.
+#[derive(Debug)]
+pub struct Settlement {
+    result: ToolResult,
+    outcome: ActionOutcome,
+    settled: Settled,
+    times: StageTimes,
+}
+
+/// An answer to an open call. Made here only.
+#[derive(Debug)]
+pub struct Open {
+    result: ToolResult,
+    approval_id: ApprovalId,
+    audit: Audit,
+    times: StageTimes,
+}
+
+impl Settlement {
+    /// The result in its wire shape.
+    pub fn result(&self) -> &ToolResult {
+        &self.result
+    }
+
+    /// What the loop sees of it.
+    pub fn outcome(&self) -> &ActionOutcome {
+        &self.outcome
+    }
+
+    /// What the journal holds of it.
+    pub fn settled(&self) -> &Settled {
+        &self.settled
+    }
+
+    /// How long each stage took.
+    pub fn times(&self) -> &StageTimes {
+        &self.times
+    }
+}
+
+impl Open {
+    /// The answer in the wire shape of a result: `approval_required` or `approval_stale`.
+    pub fn result(&self) -> &ToolResult {
+        &self.result
+    }
+
+    /// The question that is open.
+    pub fn approval_id(&self) -> &ApprovalId {
+        &self.approval_id
+    }
+
+    /// The truth, for people.
+    pub fn audit(&self) -> &Audit {
+        &self.audit
+    }
+
+    /// How long each stage took.
+    pub fn times(&self) -> &StageTimes {
+        &self.times
+    }
+}
+
+/// Ends a call.
+pub(crate) async fn release(mut trail: Trail<'_>, ending: Result<Checked<'_>, Exit>) -> Released {
+    let (settled, artifact) = match ending {
+        Ok(checked) => succeeded(&mut trail, checked.into_output()),
+        Err(Exit::Refused(refusal)) => (trail.settled_as(*refusal), None),
+        Err(Exit::Reused { earlier, settled }) => (reused(&mut trail, &earlier, *settled), None),
+        Err(Exit::Open { code, approval, audit }) => return open(trail, code, approval, &audit),
+        Err(Exit::Held) => {
+            trail.finish();
+            return Released::Held;
+        }
+        Err(Exit::Cancelled { started }) => {
+            trail.finish();
+            return Released::Cancelled { started };
+        }
+    };
+    let settled = journal(&mut trail, settled, artifact).await;
+    tracing::Span::current().record("code", settled.code.as_ref().map_or("ok", |code| code.word()));
+    trail.passed(Stage::Released);
+    trail.finish();
+    Released::Settled(Box::new(Settlement {
+        result: settled.result(&trail.call.call_id),
+        outcome: outcome(&settled),
+        settled,
+        times: trail.times.clone(),
+    }))
+}
+
+/// Scrubs and limits an output.
+fn succeeded(trail: &mut Trail<'_>, checked: CheckedOutput) -> (Settled, Option<StoredArtifact>) {
+    let CheckedOutput { output, truncated_chars, lossy, env_reported_completion } = checked;
+    let gate = trail.gate;
+    let scrubbed = gate.redactor.scrub_document(&output).unwrap_or(output);
+    let mut meta = Meta { lossy, truncated_chars: (truncated_chars > 0).then_some(truncated_chars), ..Meta::default() };
+    let (data, artifact) = match shorten(&scrubbed, gate.options.max_output_bytes) {
+        None => (scrubbed, None),
+        Some(shortened) => {
+            meta.truncated_bytes = Some(shortened.truncated_bytes);
+            meta.truncated_chars = Some(truncated_chars + shortened.truncated_chars);
+            meta.artifact = Some(shortened.artifact.artifact_id.clone());
+            (shortened.data, Some(shortened.artifact))
+        }
+    };
+    let settled = Settled {
+        tool_name: trail.call.tool_name.clone(),
+        tool_version: trail.version.clone(),
+        ok: true,
+        code: None,
+        reason: None,
+        status: Status::Executed,
+        effect_state: EffectState::Done,
+        data: Some(data),
+        message: None,
+        retryable: false,
+        meta,
+        env_reported_completion,
+        audit: trail.audit.clone(),
+    };
+    (settled, artifact)
+}
+
+/// The stored result of an earlier call, marked so: never a bare success (S-31).
+fn reused(trail: &mut Trail<'_>, earlier: &CallId, settled: Settled) -> Settled {
+    trail.audit.text = Some(format!("identical to `{earlier}`, whose result it shares: `on_duplicate` is `share_result`"));
+    Settled {
+        meta: Meta { deduplicated: Some(earlier.clone()), ..settled.meta },
+        // Nothing was executed for this call.
+        status: Status::NotExecuted,
+        effect_state: EffectState::None,
+        env_reported_completion: false,
+        audit: trail.audit.clone(),
+        ..settled
+    }
+}
+
+/// An answer to a call that stays open.
+fn open(mut trail: Trail<'_>, code: Code, approval_id: ApprovalId, audit: &str) -> Released {
+    let mut settled = trail.settled_as(Refusal::new(code, audit));
+    settled.meta.approval_id = Some(approval_id.clone());
+    trail.finish();
+    Released::Open(Box::new(Open {
+        result: settled.result(&trail.call.call_id),
+        approval_id,
+        audit: settled.audit,
+        times: trail.times.clone(),
+    }))
+}
+
+/// Writes the call's last event. What could not be written is not shown as a result.
+async fn journal(trail: &mut Trail<'_>, settled: Settled, artifact: Option<StoredArtifact>) -> Settled {
+    let call_id = trail.call.call_id.clone();
+    let mut events = std::mem::take(&mut trail.pending);
+    if !trail.started {
+        events.retain(|event| !event.kind.is_start());
+    }
+    events.push(NewEvent::new(trail.call.step, Some(call_id.clone()), &Body::Settled(Box::new(settled.clone()))));
+    match trail.scope.log.settle(&call_id, artifact, events).await {
+        Ok(()) => settled,
+        Err(error) => not_recorded(trail, &settled, &error),
+    }
+}
+
+fn not_recorded(trail: &mut Trail<'_>, settled: &Settled, error: &JournalError) -> Settled {
+    let code = if settled.status == Status::Executed { Code::ResultNotRecorded } else { Code::StorageUnavailable };
+    trail.settled_as(Refusal::new(code, error.to_string()))
+}
+
+/// What the loop sees of a settled call, row by row as R-096…R-103 fill it.
+fn outcome(settled: &Settled) -> ActionOutcome {
+    let executors_sentence = || Document::string(settled.audit.text.as_deref().unwrap_or_default());
+    let (observation, observation_is_synthetic) = match settled.status {
+        Status::NotExecuted if settled.meta.deduplicated.is_none() => (executors_sentence(), true),
+        Status::EnvError => (executors_sentence(), false),
+        Status::Executed | Status::NotExecuted => (settled.model_content(), false),
+    };
+    ActionOutcome {
+        status: settled.status,
+        observation,
+        observation_is_synthetic,
+        env_reported_completion: settled.env_reported_completion,
+        observation_truncated_chars: settled.meta.truncated_chars.unwrap_or(0),
+    }
+}

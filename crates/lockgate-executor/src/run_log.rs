@@ -1,0 +1,112 @@
+//! One run's way into the journal.
+//!
+//! Gate and driver write through the same log, and what the journal accepted is handed to the observer once, in order:
+//!
+//! ```text
+//! gate ──┐            ┌─► journal (numbers it)
+//!        ├─► RunLog ──┤
+//! driver ┘            └─► observer: 1, 2, 3 … (what others wrote in between is read back first)
+//! ```
+
+use std::sync::Arc;
+
+use lockgate_contract::approval::Approval;
+use lockgate_contract::event::{Event, NewEvent};
+use lockgate_contract::ids::{ArtifactId, CallId, RunId};
+use lockgate_contract::ports::{
+    Appended, ArtifactError, ArtifactStore, BoxFuture, Claim, ClaimRefused, Journal, JournalError, StoredArtifact,
+};
+use tokio::sync::Mutex;
+
+/// Sees every accepted event of a run, in order, once.
+pub type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
+
+/// The events of one run, seen as one stream by whoever drives it.
+pub struct RunLog {
+    run_id: RunId,
+    journal: Arc<dyn Journal>,
+    observer: Observer,
+    /// The number of the last event that the observer saw. Held over each write, so that order is kept.
+    last_seen: Mutex<u64>,
+}
+
+impl RunLog {
+    /// A log whose observer has seen everything up to `last_seen`.
+    pub fn new(run_id: RunId, journal: Arc<dyn Journal>, last_seen: u64, observer: Observer) -> Self {
+        Self { run_id, journal, observer, last_seen: Mutex::new(last_seen) }
+    }
+
+    /// The run.
+    pub fn run_id(&self) -> &RunId {
+        &self.run_id
+    }
+
+    /// Adds events.
+    pub async fn append(&self, events: Vec<NewEvent>) -> Result<(), JournalError> {
+        let mut last_seen = self.last_seen.lock().await;
+        let appended = self.journal.append(&self.run_id, events).await?;
+        self.deliver(&mut last_seen, appended).await
+    }
+
+    /// Reads what others wrote since.
+    pub async fn catch_up(&self) -> Result<(), JournalError> {
+        let mut last_seen = self.last_seen.lock().await;
+        let events = self.journal.events(&self.run_id, *last_seen).await?;
+        self.deliver(&mut last_seen, events).await
+    }
+
+    pub(crate) async fn ask(&self, approval: Approval, events: Vec<NewEvent>) -> Result<(), JournalError> {
+        let mut last_seen = self.last_seen.lock().await;
+        let appended = self.journal.ask(approval, events).await?;
+        self.deliver(&mut last_seen, appended).await
+    }
+
+    pub(crate) async fn claim(&self, claim: Claim, events: Vec<NewEvent>) -> Result<(), ClaimRefused> {
+        let mut last_seen = self.last_seen.lock().await;
+        let appended = self.journal.claim(&self.run_id, claim, events).await?;
+        // The claim stands from here on: the handler must run, also when a reading back of others' events fails.
+        let _ = self.deliver(&mut last_seen, appended).await;
+        Ok(())
+    }
+
+    pub(crate) async fn settle(
+        &self,
+        call: &CallId,
+        artifact: Option<StoredArtifact>,
+        events: Vec<NewEvent>,
+    ) -> Result<(), JournalError> {
+        let mut last_seen = self.last_seen.lock().await;
+        let appended = self.journal.settle(&self.run_id, call, artifact, events).await?;
+        self.deliver(&mut last_seen, appended).await
+    }
+
+    /// Hands events to the observer, after those that somebody else wrote before them.
+    async fn deliver(&self, last_seen: &mut u64, events: Appended) -> Result<(), JournalError> {
+        let Some(first) = events.first() else { return Ok(()) };
+        let missed = if first.seq > *last_seen + 1 {
+            self.journal.events(&self.run_id, *last_seen).await?
+        } else {
+            Vec::new()
+        };
+        for event in missed.iter().chain(&events) {
+            if event.seq == *last_seen + 1 {
+                *last_seen = event.seq;
+                (self.observer)(event);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A run's own artifacts, and nobody else's.
+impl ArtifactStore for RunLog {
+    fn read<'a>(&'a self, artifact: &'a ArtifactId) -> BoxFuture<'a, Result<String, ArtifactError>> {
+        Box::pin(async move {
+            match self.journal.artifact(&self.run_id, artifact).await {
+                Ok(Some(text)) => Ok(text),
+                Ok(None) => Err(ArtifactError::NotFound(artifact.clone())),
+                Err(error) => Err(ArtifactError::Unavailable(error.to_string())),
+            }
+        })
+    }
+}

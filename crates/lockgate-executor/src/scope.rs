@@ -1,0 +1,88 @@
+//! What a call brings along: the scope of its run, and the terms under which it may start.
+
+use std::sync::Arc;
+
+use lockgate_contract::allowed::AllowedTools;
+use lockgate_contract::call::ToolCall;
+use lockgate_contract::digest::Digest;
+use lockgate_contract::event::Settled;
+use lockgate_contract::ids::{ApprovalId, CallId};
+use lockgate_contract::run::Limit;
+use lockgate_contract::subject::Subject;
+use lockgate_contract::time::Timestamp;
+use lockgate_contract::tool::Progress;
+use tokio_util::sync::CancellationToken;
+
+use crate::run_log::RunLog;
+
+/// What holds for every call of one run.
+#[derive(Clone)]
+pub struct Scope {
+    /// Where the run's events go.
+    pub log: Arc<RunLog>,
+    /// On whose behalf the run acts.
+    pub subject: Arc<Subject>,
+    /// What the run may call.
+    pub allowed: Arc<AllowedTools>,
+    /// Stops the run's calls.
+    pub cancel: CancellationToken,
+    /// When the run's time is up; no call outlives it.
+    pub deadline: Option<Timestamp>,
+    /// Where tools say how far they are.
+    pub progress: Option<Progress>,
+    /// Whether an approval that is bound to something else settles the call. A run's call is settled so; a caller who may
+    /// send the right arguments again finds the call still open.
+    pub stale_approval_settles: bool,
+}
+
+/// One requested call with its terms.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The call.
+    pub call: ToolCall,
+    /// What the run says about it.
+    pub terms: Terms,
+}
+
+/// What the run says about a call. Data, worked out by the run's own state.
+#[derive(Debug, Clone)]
+pub struct Terms {
+    /// The limit that this call would go beyond.
+    pub over_limit: Option<Limit>,
+    /// Whether the handler may start now. Otherwise the call only gets its refusal, or its question to a person.
+    pub may_start: bool,
+    /// Whether `tool.requested` stands in the journal already.
+    pub requested_before: bool,
+    /// The question that was opened for this call, or that the caller names.
+    pub approval: Option<ApprovalId>,
+    /// Which attempt this would be, from 1.
+    pub attempt: u32,
+    /// Earlier executed calls of the same turn, for the tool's `on_duplicate` rule.
+    pub earlier: Arc<Vec<EarlierCall>>,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Self {
+            over_limit: None,
+            may_start: true,
+            requested_before: false,
+            approval: None,
+            attempt: 1,
+            earlier: Arc::default(),
+        }
+    }
+}
+
+/// An executed call of the same turn.
+#[derive(Debug, Clone)]
+pub struct EarlierCall {
+    /// Its id.
+    pub call_id: CallId,
+    /// Its tool.
+    pub tool_name: String,
+    /// The digest of its arguments.
+    pub arguments_digest: Digest,
+    /// How it ended.
+    pub settled: Settled,
+}

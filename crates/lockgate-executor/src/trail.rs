@@ -1,0 +1,229 @@
+//! Facts about a call for the audit and for its release. They travel beside the tokens; no stage trusts them.
+
+use std::any::Any;
+use std::time::Duration;
+
+use lockgate_contract::call::ToolCall;
+use lockgate_contract::digest::Digest;
+use lockgate_contract::effect::{Effect, EffectState};
+use lockgate_contract::event::{Audit, Body, NewEvent, Settled, ToolRequested};
+use lockgate_contract::ids::ErrorId;
+use lockgate_contract::outcome::{Code, Outcome, Status};
+use lockgate_contract::result::Meta;
+use lockgate_registry::RegisteredTool;
+use serde::Serialize;
+use serde::ser::SerializeMap;
+
+use crate::exit::{Exit, Refusal};
+use crate::gate::Gate;
+use crate::scope::{Request, Scope};
+
+/// What is known about a call on its way.
+pub(crate) struct Trail<'g> {
+    pub(crate) gate: &'g Gate,
+    pub(crate) scope: &'g Scope,
+    pub(crate) call: ToolCall,
+    pub(crate) attempt: u32,
+    /// Events that nothing depends on yet: they ride with the next commit.
+    pub(crate) pending: Vec<NewEvent>,
+    /// The tool's version, once the caller is known to see the tool.
+    pub(crate) version: Option<String>,
+    /// The tool's effect, once it is known; what is not known is far-reaching.
+    pub(crate) effect: Effect,
+    /// Whether the handler may have been entered.
+    pub(crate) started: bool,
+    pub(crate) audit: Audit,
+    pub(crate) times: StageTimes,
+    /// Whether the call has its ending. A trail that is dropped without one leaves an event.
+    finished: bool,
+}
+
+impl<'g> Trail<'g> {
+    pub(crate) fn begin(gate: &'g Gate, scope: &'g Scope, request: &Request) -> Self {
+        let call = request.call.clone();
+        let mut pending = Vec::with_capacity(3);
+        if !request.terms.requested_before {
+            let body = Body::ToolRequested(ToolRequested {
+                tool_name: gate.redactor.scrub(&call.tool_name).into_owned(),
+                parent_call_id: call.parent.clone(),
+                arguments_text: Some(gate.redactor.scrub(&call.arguments_text).into_owned()),
+            });
+            pending.push(NewEvent::new(call.step, Some(call.call_id.clone()), &body));
+        }
+        Self {
+            gate,
+            scope,
+            call,
+            attempt: request.terms.attempt,
+            pending,
+            version: None,
+            effect: Effect::External,
+            started: false,
+            audit: Audit::default(),
+            times: StageTimes::begin(gate.clock.monotonic()),
+            finished: false,
+        }
+    }
+
+    /// The call belongs to this tool, and the caller may see it.
+    pub(crate) fn see_tool(&mut self, tool: &RegisteredTool) {
+        self.version = Some(tool.spec().version().to_owned());
+        self.effect = tool.spec().effect();
+        self.audit.tool_version.clone_from(&self.version);
+        self.audit.definition = Some(tool.spec().definition());
+    }
+
+    /// The time since the stage before this one belongs to `stage`.
+    pub(crate) fn passed(&mut self, stage: Stage) {
+        self.times.passed(stage, self.gate.clock.monotonic());
+    }
+
+    /// Adds an event that may ride with the next commit.
+    pub(crate) fn note(&mut self, body: &Body) {
+        self.pending.push(NewEvent::new(self.call.step, Some(self.call.call_id.clone()), body));
+    }
+
+    /// The id under which the protected log explains a failure of this call. The same for the same attempt, so that a
+    /// history does not change between two readings.
+    pub(crate) fn error_id(&self) -> ErrorId {
+        let digest = Digest::of_text("lockgate.error.v1", &format!("{}#{}", self.call.call_id, self.attempt));
+        ErrorId::new(format!("err-{}", digest.short(12)))
+    }
+
+    /// A panic inside the gate itself.
+    pub(crate) fn gate_defect(&self, panic: &(dyn Any + Send)) -> Exit {
+        Exit::refused(Refusal::new(Code::GateInternalError, format!("the gate panicked: {}", panic_text(panic))))
+    }
+
+    /// The body of the call's last event, for a refusal.
+    pub(crate) fn settled_as(&mut self, refusal: Refusal) -> Settled {
+        let gate = self.gate;
+        let Refusal { outcome, reason, sentence, audit_reason, audit, retryable, effect_state, show_error_id } = refusal;
+        let (status, known_state, advice, default_sentence) = match &outcome {
+            Outcome::Gate(code) => {
+                let row = code.row();
+                let status = match code {
+                    Code::GateInternalError if self.started => Status::Executed,
+                    _ => row.status,
+                };
+                let state = effect_state.unwrap_or_else(|| row.effect.state(self.effect, self.started));
+                (status, state, row.retry.advises(state), gate.observations.sentence(*code))
+            }
+            Outcome::Tool(_) => (Status::Executed, effect_state.unwrap_or(EffectState::None), false, ""),
+        };
+        let message = gate.redactor.scrub(sentence.as_deref().unwrap_or(default_sentence)).into_owned();
+        let audit_text = gate.redactor.scrub(&audit).into_owned();
+        let error_id = show_error_id.then(|| self.error_id());
+        if let Some(error_id) = &error_id {
+            tracing::error!(call_id = %self.call.call_id, %error_id, code = outcome.word(), text = audit_text, "call failed");
+        }
+        self.audit.reason = audit_reason.map(str::to_owned).or_else(|| reason.clone());
+        self.audit.text = Some(audit_text);
+        Settled {
+            tool_name: gate.redactor.scrub(&self.call.tool_name).into_owned(),
+            tool_version: self.version.clone(),
+            ok: false,
+            code: Some(outcome),
+            reason,
+            status,
+            effect_state: known_state,
+            data: None,
+            message: Some(message),
+            retryable: retryable.unwrap_or(advice),
+            meta: Meta {
+                error_id,
+                effect_state: (known_state == EffectState::Unknown).then_some(known_state),
+                ..Meta::default()
+            },
+            env_reported_completion: false,
+            audit: self.audit.clone(),
+        }
+    }
+
+    /// The call has its ending.
+    pub(crate) fn finish(&mut self) {
+        self.finished = true;
+    }
+}
+
+/// A dropped call still leaves an event (architecture rule 4).
+impl Drop for Trail<'_> {
+    fn drop(&mut self) {
+        if self.finished {
+            return;
+        }
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let code = if self.started { Code::Interrupted } else { Code::Cancelled };
+        let settled = self.settled_as(Refusal::new(code, "the caller dropped the call"));
+        let mut events = std::mem::take(&mut self.pending);
+        let call_id = self.call.call_id.clone();
+        events.push(NewEvent::new(self.call.step, Some(call_id.clone()), &Body::Settled(Box::new(settled))));
+        let log = std::sync::Arc::clone(&self.scope.log);
+        runtime.spawn(async move {
+            if let Err(error) = log.settle(&call_id, None, events).await {
+                tracing::warn!(%call_id, %error, "a dropped call could not be recorded");
+            }
+        });
+    }
+}
+
+/// The text of a panic.
+pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {
+    panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no text".to_owned())
+}
+
+/// The stages, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Proposed,
+    Resolved,
+    Validated,
+    Authorized,
+    Recorded,
+    Ran,
+    Checked,
+    Released,
+}
+
+impl Stage {
+    const NAMES: [&'static str; 8] =
+        ["proposed", "resolved", "validated", "authorized", "recorded", "ran", "checked", "released"];
+}
+
+/// How long a call spent in each stage, for the audit. A stage that it did not reach is absent.
+#[derive(Debug, Clone)]
+pub struct StageTimes {
+    last: Duration,
+    spent: [Option<Duration>; Stage::NAMES.len()],
+}
+
+impl StageTimes {
+    fn begin(now: Duration) -> Self {
+        Self { last: now, spent: [None; Stage::NAMES.len()] }
+    }
+
+    fn passed(&mut self, stage: Stage, now: Duration) {
+        self.spent[stage as usize] = Some(now.saturating_sub(self.last));
+        self.last = now;
+    }
+
+    /// The stages that the call went through, with the time spent in each.
+    pub fn stages(&self) -> impl Iterator<Item = (&'static str, Duration)> {
+        Stage::NAMES.into_iter().zip(self.spent).filter_map(|(name, spent)| Some((name, spent?)))
+    }
+}
+
+/// As an object from stage to microseconds.
+impl Serialize for StageTimes {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (stage, spent) in self.stages() {
+            map.serialize_entry(stage, &u64::try_from(spent.as_micros()).unwrap_or(u64::MAX))?;
+        }
+        map.end()
+    }
+}

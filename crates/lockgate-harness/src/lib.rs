@@ -1,0 +1,1 @@
+//! Bounded runs: the pure state machine, its drivers, budgets, waiting and resuming.

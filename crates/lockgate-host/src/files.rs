@@ -1,0 +1,78 @@
+//! Files: read whole, appended to durably.
+//!
+//! The functions block their thread. Paths are taken as they are: whether a path may be touched is decided before.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The whole file as text; an error if it is not UTF-8.
+pub fn read_to_string(path: &Path) -> io::Result<String> {
+    std::fs::read_to_string(path)
+}
+
+/// The whole file.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    std::fs::read(path)
+}
+
+/// The first `count` bytes of the file, or fewer where it is shorter.
+pub fn read_start(path: &Path, count: u64) -> io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    File::open(path)?.take(count).read_to_end(&mut start)?;
+    Ok(start)
+}
+
+/// Appends the bytes in one piece and waits until they are on the disk. The file is made where it is absent; its folder
+/// is not.
+pub fn append_and_sync(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match OpenOptions::new().append(true).open(path) {
+        Ok(file) => write_and_sync(file, bytes),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            write_and_sync(OpenOptions::new().append(true).create(true).open(path)?, bytes)?;
+            sync_folder_of(path)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes the folder and those above it, where they are absent.
+pub fn create_dir_all(path: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(path)
+}
+
+/// The absolute path of something that exists, with every symbolic link followed.
+pub fn resolve(path: &Path) -> io::Result<PathBuf> {
+    std::fs::canonicalize(path)
+}
+
+/// Whether there is something of that name, be it a symbolic link that leads nowhere.
+pub fn is_there(path: &Path) -> io::Result<bool> {
+    match std::fs::symlink_metadata(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn write_and_sync(mut file: File, bytes: &[u8]) -> io::Result<()> {
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// A new file is only safe from a power cut once its name is: that is its folder's content.
+#[cfg(unix)]
+fn sync_folder_of(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// Elsewhere a folder cannot be opened as a file, and names are durable with the file.
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "as on the systems that can fail here")]
+fn sync_folder_of(_path: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,47 @@
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use super::*;
+
+#[test]
+fn appending_makes_the_file_and_adds_at_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.count");
+    append_and_sync(&path, b"a").unwrap();
+    append_and_sync(&path, b"bc").unwrap();
+    assert_eq!(read_to_string(&path).unwrap(), "abc");
+    assert_eq!(read(&path).unwrap(), b"abc");
+    assert_eq!(read_start(&path, 2).unwrap(), b"ab");
+    assert_eq!(read_start(&path, 9).unwrap(), b"abc");
+}
+
+#[test]
+fn appending_makes_no_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("counts");
+    let error = append_and_sync(&inside.join("a"), b"x").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    create_dir_all(&inside).unwrap();
+    append_and_sync(&inside.join("a"), b"x").unwrap();
+    assert_eq!(read(&inside.join("a")).unwrap(), b"x");
+}
+
+#[test]
+fn text_that_is_not_utf8_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bytes");
+    append_and_sync(&path, b"\xff").unwrap();
+    assert_eq!(read_to_string(&path).unwrap_err().kind(), ErrorKind::InvalidData);
+}
+
+#[cfg(unix)]
+#[test]
+fn resolving_follows_links_and_a_link_to_nowhere_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = resolve(folder.path()).unwrap();
+    std::os::unix::fs::symlink("nowhere", root.join("broken")).unwrap();
+    std::os::unix::fs::symlink("file", root.join("link")).unwrap();
+    append_and_sync(&root.join("file"), b"x").unwrap();
+    assert_eq!(resolve(&root.join("link")).unwrap(), root.join("file"));
+    assert!(is_there(&root.join("broken")).unwrap());
+    assert!(!is_there(&root.join("absent")).unwrap());
+}

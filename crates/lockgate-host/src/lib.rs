@@ -1,0 +1,9 @@
+//! The machine: clock, randomness, files. Nothing else in Lockgate touches them.
+//!
+//! Everybody else asks for time and ids through the ports of `lockgate-contract`, and reads and writes files through
+//! [`files`], so that tests own them (architecture section 2). This crate owns how the machine is asked; it does not own
+//! what the answers are for, and it knows no tool, run or journal. The journal's database file is the journal's own.
+
+pub mod clock;
+pub mod files;
+pub mod randomness;

@@ -1,0 +1,55 @@
+//! The file itself: where it is, and for whom.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::OpenError;
+
+/// Makes sure that there is a file that may be read and written, and answers with its absolute path.
+///
+/// What is made is for the owner alone: events hold what users and tools said. SQLite gives its own files beside it
+/// (`-wal`, `-shm`) the same mode. What exists already keeps its mode.
+pub(super) fn prepare(path: &Path) -> Result<PathBuf, OpenError> {
+    // Absolute, so that a later change of the working directory does not lead a reopened journal elsewhere.
+    let path = std::path::absolute(path).map_err(access("find", path))?;
+    if path.is_dir() {
+        return Err(OpenError::NotAFile(path));
+    }
+    if let Some(folder) = path.parent() {
+        make_folder(folder).map_err(access("make the folder", folder))?;
+    }
+    let file = for_owner_only(OpenOptions::new().read(true).write(true).create(true).truncate(false))
+        .open(&path)
+        .map_err(access("read and write", &path))?;
+    let is_file = file.metadata().map_err(access("examine", &path))?.is_file();
+    if is_file { Ok(path) } else { Err(OpenError::NotAFile(path)) }
+}
+
+fn access(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> OpenError {
+    move |cause| OpenError::Access { action, path: path.to_owned(), cause: cause.to_string() }
+}
+
+#[cfg(unix)]
+fn make_folder(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+#[cfg(not(unix))]
+fn make_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).create(folder)
+}
+
+#[cfg(unix)]
+fn for_owner_only(options: &mut OpenOptions) -> &mut OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    options.mode(0o600)
+}
+
+#[cfg(not(unix))]
+fn for_owner_only(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}

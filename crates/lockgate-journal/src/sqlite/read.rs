@@ -1,0 +1,234 @@
+//! Queries, and the way from rows to the words of the contract. A value that the contract does not know is
+//! [`JournalError::Corrupt`], never a guess.
+
+use lockgate_contract::approval::{Approval, ApprovalState};
+use lockgate_contract::document::{Document, Limits};
+use lockgate_contract::event::{Event, EventType};
+use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
+use lockgate_contract::ports::{ApprovalFilter, JournalError, RunFilter, RunRecord};
+use lockgate_contract::run::{RunKind, RunStatus};
+use lockgate_contract::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
+
+use super::connection::settings;
+use super::fault::storage;
+use super::schema;
+
+const RUN: &str = "SELECT run_id, tenant, kind, title, status, next_seq, created_at, updated_at FROM run";
+const APPROVAL: &str = "SELECT question, state, decided_by, decided_at, reason, consumed_at FROM approval";
+
+/// One run.
+pub(super) fn run(connection: &Connection, run: &RunId) -> Result<Option<RunRecord>, JournalError> {
+    one(connection, &format!("{RUN} WHERE run_id = ?1"), [run.as_str()], run_row)
+}
+
+/// Fails when there is no such run.
+pub(super) fn require_run(connection: &Connection, run: &RunId) -> Result<(), JournalError> {
+    one(connection, "SELECT 1 FROM run WHERE run_id = ?1", [run.as_str()], |_| Ok(()))?
+        .ok_or_else(|| JournalError::NoSuchRun(run.clone()))
+}
+
+/// Runs, newest first.
+pub(super) fn runs(connection: &Connection, filter: &RunFilter) -> Result<Vec<RunRecord>, JournalError> {
+    let sql = format!("{RUN} WHERE ?1 IS NULL OR status = ?1 ORDER BY created_at DESC, place DESC LIMIT ?2");
+    all(connection, &sql, params![filter.status.map(RunStatus::word), filter.limit], run_row)
+}
+
+/// The events of a run after `after`.
+pub(super) fn events(connection: &Connection, run: &RunId, after: u64) -> Result<Vec<Event>, JournalError> {
+    require_run(connection, run)?;
+    let sql = "SELECT seq, at, kind, v, step, call_id, data FROM event WHERE run_id = ?1 AND seq > ?2 ORDER BY seq";
+    all(connection, sql, params![run.as_str(), column(after)], |row| {
+        let seq = number(get(row, 0)?)?;
+        let kind: String = get(row, 2)?;
+        let call: Option<String> = get(row, 5)?;
+        Ok(Event {
+            v: get(row, 3)?,
+            run_id: run.clone(),
+            seq,
+            at: Timestamp::from_millis(get(row, 1)?),
+            kind: EventType::from_word(&kind),
+            step: get(row, 4)?,
+            call_id: call.map(CallId::new),
+            data: document(get(row, 6)?, || format!("event {seq} of run `{run}`"))?,
+        })
+    })
+}
+
+/// One question as it is stored.
+pub(super) fn approval(connection: &Connection, approval: &ApprovalId) -> Result<Option<Approval>, JournalError> {
+    one(connection, &format!("{APPROVAL} WHERE approval_id = ?1"), [approval.as_str()], approval_row)
+}
+
+/// One question, with its state at `now`.
+pub(super) fn approval_as_of(
+    connection: &Connection,
+    id: &ApprovalId,
+    now: Timestamp,
+) -> Result<Option<Approval>, JournalError> {
+    Ok(approval(connection, id)?.map(|approval| as_of(approval, now)))
+}
+
+/// Questions, oldest first, with their states at `now`.
+pub(super) fn approvals(
+    connection: &Connection,
+    filter: &ApprovalFilter,
+    now: Timestamp,
+) -> Result<Vec<Approval>, JournalError> {
+    let sql = format!(
+        "{APPROVAL}
+         WHERE (?1 IS NULL OR run_id = ?1)
+           AND (?2 IS NULL
+                OR ?2 = CASE WHEN state IN ('pending', 'granted') AND expires_at <= ?3 THEN 'expired' ELSE state END)
+         ORDER BY requested_at, place"
+    );
+    let run = filter.run_id.as_ref().map(RunId::as_str);
+    let found =
+        all(connection, &sql, params![run, filter.state.map(ApprovalState::word), now.as_millis()], approval_row)?;
+    Ok(found.into_iter().map(|approval| as_of(approval, now)).collect())
+}
+
+/// The text of an artifact of a run.
+pub(super) fn artifact(
+    connection: &Connection,
+    run: &RunId,
+    artifact: &ArtifactId,
+) -> Result<Option<String>, JournalError> {
+    let sql = "SELECT text FROM artifact WHERE run_id = ?1 AND artifact_id = ?2";
+    one(connection, sql, [run.as_str(), artifact.as_str()], |row| get(row, 0))
+}
+
+/// What the database says about itself.
+pub(super) fn describe(connection: &Connection) -> Result<Vec<(String, String)>, JournalError> {
+    let text = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, String>(0)).map_err(storage);
+    let path = text("SELECT file FROM pragma_database_list WHERE name = 'main'")?;
+    let settings = settings(connection).map_err(storage)?;
+    let facts = [
+        ("kind", "sqlite".to_owned()),
+        ("url", format!("sqlite:{path}")),
+        ("path", path),
+        ("schema_version", schema::version(connection).map_err(storage)?.to_string()),
+        ("sqlite_version", text("SELECT sqlite_version()")?),
+        ("journal_mode", settings.journal_mode),
+        ("synchronous", settings.synchronous),
+        ("foreign_keys", settings.foreign_keys),
+        ("size_bytes", text("SELECT CAST(page_count * page_size AS TEXT) FROM pragma_page_count, pragma_page_size")?),
+        ("runs", text("SELECT CAST(count(*) AS TEXT) FROM run")?),
+    ];
+    Ok(facts.map(|(name, fact)| (name.to_owned(), fact)).to_vec())
+}
+
+/// How a number of the contract stands in a column. Numbers beyond a column's range do not occur, and as a bound they mean
+/// "beyond everything".
+pub(super) fn column(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// A column's number as the contract has it.
+pub(super) fn number(column: i64) -> Result<u64, JournalError> {
+    u64::try_from(column).map_err(|_| JournalError::Corrupt(format!("`{column}` stands where a count belongs")))
+}
+
+/// How a kind of run stands in a column.
+pub(super) fn kind_word(kind: RunKind) -> &'static str {
+    match kind {
+        RunKind::Agent => "agent",
+        RunKind::Direct => "direct",
+    }
+}
+
+fn run_row(row: &Row<'_>) -> Result<RunRecord, JournalError> {
+    let run_id: String = get(row, 0)?;
+    let kind: String = get(row, 2)?;
+    let status: Option<String> = get(row, 4)?;
+    let kind = [RunKind::Agent, RunKind::Direct].into_iter().find(|known| kind_word(*known) == kind).ok_or(kind);
+    Ok(RunRecord {
+        kind: kind.map_err(|kind| JournalError::Corrupt(format!("run `{run_id}` has the unknown kind `{kind}`")))?,
+        status: status.map(|word| run_status(&run_id, &word)).transpose()?,
+        run_id: RunId::new(run_id),
+        tenant: get(row, 1)?,
+        title: get(row, 3)?,
+        // The column holds the number of the next event.
+        last_seq: number(get::<i64>(row, 5)?.saturating_sub(1))?,
+        created_at: Timestamp::from_millis(get(row, 6)?),
+        updated_at: Timestamp::from_millis(get(row, 7)?),
+    })
+}
+
+fn run_status(run: &str, word: &str) -> Result<RunStatus, JournalError> {
+    [
+        RunStatus::Completed,
+        RunStatus::LimitReached,
+        RunStatus::WaitingForApproval,
+        RunStatus::NeedsReconciliation,
+        RunStatus::Failed,
+        RunStatus::Cancelled,
+    ]
+    .into_iter()
+    .find(|known| known.word() == word)
+    .ok_or_else(|| JournalError::Corrupt(format!("run `{run}` has the unknown status `{word}`")))
+}
+
+fn approval_row(row: &Row<'_>) -> Result<Approval, JournalError> {
+    let question = document(get(row, 0)?, || "a question".to_owned())?;
+    let asked: Approval =
+        question.decode().map_err(|error| JournalError::Corrupt(format!("a question cannot be read: {error}")))?;
+    let state: String = get(row, 1)?;
+    let time = |at: usize| Ok(get::<Option<i64>>(row, at)?.map(Timestamp::from_millis));
+    Ok(Approval {
+        state: approval_state(&asked.approval_id, &state)?,
+        decided_by: get(row, 2)?,
+        decided_at: time(3)?,
+        reason: get(row, 4)?,
+        consumed_at: time(5)?,
+        ..asked
+    })
+}
+
+fn approval_state(approval: &ApprovalId, word: &str) -> Result<ApprovalState, JournalError> {
+    [
+        ApprovalState::Pending,
+        ApprovalState::Granted,
+        ApprovalState::Denied,
+        ApprovalState::Consumed,
+        ApprovalState::Withdrawn,
+    ]
+    .into_iter()
+    .find(|known| known.word() == word)
+    .ok_or_else(|| JournalError::Corrupt(format!("approval `{approval}` has the unknown state `{word}`")))
+}
+
+fn as_of(approval: Approval, now: Timestamp) -> Approval {
+    Approval { state: approval.state_at(now), ..approval }
+}
+
+fn document(text: String, what: impl FnOnce() -> String) -> Result<Document, JournalError> {
+    Document::parse(text, Limits::OWN)
+        .map_err(|error| JournalError::Corrupt(format!("{} cannot be read: {error}", what())))
+}
+
+fn get<T: rusqlite::types::FromSql>(row: &Row<'_>, at: usize) -> Result<T, JournalError> {
+    row.get(at).map_err(storage)
+}
+
+fn one<T>(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl Params,
+    decode: impl FnOnce(&Row<'_>) -> Result<T, JournalError>,
+) -> Result<Option<T>, JournalError> {
+    let mut statement = connection.prepare_cached(sql).map_err(storage)?;
+    let found = statement.query_row(parameters, |row| Ok(decode(row))).optional().map_err(storage)?;
+    found.transpose()
+}
+
+fn all<T>(
+    connection: &Connection,
+    sql: &str,
+    parameters: impl Params,
+    decode: impl Fn(&Row<'_>) -> Result<T, JournalError>,
+) -> Result<Vec<T>, JournalError> {
+    let mut statement = connection.prepare_cached(sql).map_err(storage)?;
+    let rows = statement.query_map(parameters, |row| Ok(decode(row))).map_err(storage)?;
+    rows.map(|row| row.map_err(storage)?).collect()
+}

@@ -1,0 +1,262 @@
+//! The statements of each intention. Each function runs inside one savepoint of the writer's transaction: what it wrote
+//! before an `Err` is undone.
+
+use lockgate_contract::approval::{Approval, ApprovalState};
+use lockgate_contract::document::Document;
+use lockgate_contract::event::NewEvent;
+use lockgate_contract::ids::{CallId, RunId};
+use lockgate_contract::ports::{
+    Appended, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, NewRun, StoredArtifact,
+};
+use lockgate_contract::run::RunStatus;
+use lockgate_contract::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, Params, params};
+
+use super::fault::storage;
+use super::read;
+use crate::rules;
+
+/// Makes a run with its first event.
+pub(super) fn create_run(connection: &Connection, run: NewRun, now: Timestamp) -> Result<Appended, JournalError> {
+    let made = execute(
+        connection,
+        "INSERT INTO run (run_id, tenant, kind, title, status, next_seq, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, NULL, 1, ?5, ?5)
+         ON CONFLICT (run_id) DO NOTHING",
+        params![run.run_id.as_str(), run.tenant, read::kind_word(run.kind), run.title, now.as_millis()],
+    )?;
+    if made == 0 {
+        return Err(JournalError::Exists(run.run_id.to_string()));
+    }
+    append(connection, &run.run_id, vec![run.started], now)
+}
+
+/// Adds events to a run.
+pub(super) fn append(
+    connection: &Connection,
+    run: &RunId,
+    events: Vec<NewEvent>,
+    now: Timestamp,
+) -> Result<Appended, JournalError> {
+    if events.is_empty() {
+        return read::require_run(connection, run).map(|()| Vec::new());
+    }
+    let first = take_numbers(connection, run, &events, now)?;
+    let mut appended = Vec::with_capacity(events.len());
+    for (seq, event) in (first..).zip(events) {
+        let event = event.numbered(run.clone(), seq, now);
+        execute(
+            connection,
+            "INSERT INTO event (run_id, seq, at, kind, v, step, call_id, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            params![
+                run.as_str(),
+                read::column(event.seq),
+                event.at.as_millis(),
+                event.kind.word(),
+                event.v,
+                event.step,
+                event.call_id.as_ref().map(CallId::as_str),
+                event.data.text(),
+            ],
+        )?;
+        appended.push(event);
+    }
+    Ok(appended)
+}
+
+/// Raises the run's counter, and answers with the first of the numbers that were taken.
+///
+/// INVARIANT: numbers have no gaps and no doubles, whoever writes: this row and the events are written in one
+/// transaction, which holds the file's only write lock.
+fn take_numbers(
+    connection: &Connection,
+    run: &RunId,
+    events: &[NewEvent],
+    now: Timestamp,
+) -> Result<u64, JournalError> {
+    let change = rules::status_change(events);
+    let count = read::column(events.len() as u64);
+    let first = connection
+        .prepare_cached(
+            "UPDATE run
+             SET next_seq = next_seq + ?2, updated_at = ?3, status = CASE WHEN ?4 THEN ?5 ELSE status END
+             WHERE run_id = ?1
+             RETURNING next_seq - ?2",
+        )
+        .map_err(storage)?
+        .query_row(
+            params![
+                run.as_str(),
+                count,
+                now.as_millis(),
+                change.is_some(),
+                change.flatten().map(RunStatus::word)
+            ],
+            |row| row.get(0),
+        )
+        .optional()
+        .map_err(storage)?
+        .ok_or_else(|| JournalError::NoSuchRun(run.clone()))?;
+    read::number(first)
+}
+
+/// Opens a question.
+pub(super) fn ask(
+    connection: &Connection,
+    approval: Approval,
+    events: Vec<NewEvent>,
+    now: Timestamp,
+) -> Result<Appended, JournalError> {
+    read::require_run(connection, &approval.run_id)?;
+    let approval = rules::asked(approval);
+    let question = Document::from_serialize(&approval).map_err(JournalError::unavailable)?;
+    let asked = execute(
+        connection,
+        "INSERT INTO approval (approval_id, tenant, run_id, state, requested_at, expires_at, question)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT (approval_id) DO NOTHING",
+        params![
+            approval.approval_id.as_str(),
+            approval.tenant,
+            approval.run_id.as_str(),
+            approval.state.word(),
+            approval.requested_at.as_millis(),
+            approval.expires_at.as_millis(),
+            question.text(),
+        ],
+    )?;
+    if asked == 0 {
+        return Err(JournalError::Exists(approval.approval_id.to_string()));
+    }
+    append(connection, &approval.run_id, events, now)
+}
+
+/// Takes the right to start one attempt of a call, and uses its approval.
+pub(super) fn claim(
+    connection: &Connection,
+    run: &RunId,
+    claim: &Claim,
+    events: Vec<NewEvent>,
+    now: Timestamp,
+) -> Result<Appended, ClaimRefused> {
+    read::require_run(connection, run)?;
+    // Before the approval: whoever repeats a claim is told that it was made, not that the approval is gone.
+    let taken = execute(
+        connection,
+        "INSERT INTO call (run_id, call_id, state, attempt, step, tool_name, effect, arguments_digest, idempotency_key,
+                           approval_id, started_at)
+         SELECT ?1, ?2, 'running', ?3, ?4, ?5, ?6, ?7, ?8, NULL, ?9 WHERE ?3 > 0
+         ON CONFLICT (run_id, call_id) DO UPDATE
+         SET attempt = excluded.attempt, step = excluded.step, tool_name = excluded.tool_name, effect = excluded.effect,
+             arguments_digest = excluded.arguments_digest, idempotency_key = excluded.idempotency_key,
+             approval_id = NULL, started_at = excluded.started_at
+         WHERE state = 'running' AND attempt < excluded.attempt",
+        params![
+            run.as_str(),
+            claim.call_id.as_str(),
+            claim.attempt,
+            claim.step,
+            claim.tool_name,
+            claim.effect.word(),
+            claim.arguments_digest.to_string(),
+            claim.idempotency_key,
+            now.as_millis(),
+        ],
+    )?;
+    if taken == 0 {
+        return Err(ClaimRefused::AlreadyClaimed);
+    }
+    if let Some((approval, digest)) = &claim.approval {
+        let stored = read::approval(connection, approval)?;
+        rules::usable(stored.as_ref(), run, &claim.call_id, digest, now)?;
+        let used = execute(
+            connection,
+            "UPDATE approval SET state = ?2, consumed_at = ?3 WHERE approval_id = ?1 AND state = ?4",
+            params![
+                approval.as_str(),
+                ApprovalState::Consumed.word(),
+                now.as_millis(),
+                ApprovalState::Granted.word()
+            ],
+        )?;
+        if used != 1 {
+            return Err(ClaimRefused::Stale);
+        }
+        execute(
+            connection,
+            "UPDATE call SET approval_id = ?3 WHERE run_id = ?1 AND call_id = ?2",
+            params![run.as_str(), claim.call_id.as_str(), approval.as_str()],
+        )?;
+    }
+    Ok(append(connection, run, events, now)?)
+}
+
+/// Marks a call as settled, whether or not it was ever claimed, and keeps the rest of its output.
+pub(super) fn settle(
+    connection: &Connection,
+    run: &RunId,
+    call: &CallId,
+    artifact: Option<&StoredArtifact>,
+    events: Vec<NewEvent>,
+    now: Timestamp,
+) -> Result<Appended, JournalError> {
+    read::require_run(connection, run)?;
+    let settled = execute(
+        connection,
+        "INSERT INTO call (run_id, call_id, state, attempt, settled_at) VALUES (?1, ?2, 'settled', 0, ?3)
+         ON CONFLICT (run_id, call_id) DO UPDATE SET state = 'settled', settled_at = excluded.settled_at
+         WHERE state <> 'settled'",
+        params![run.as_str(), call.as_str(), now.as_millis()],
+    )?;
+    if settled == 0 {
+        return Err(JournalError::AlreadySettled(call.clone()));
+    }
+    if let Some(artifact) = artifact {
+        keep(connection, run, artifact)?;
+    }
+    append(connection, run, events, now)
+}
+
+/// Keeps an artifact once. Its id is made from its content, so the same id comes with the same text, or something is wrong.
+fn keep(connection: &Connection, run: &RunId, artifact: &StoredArtifact) -> Result<(), JournalError> {
+    let kept = execute(
+        connection,
+        "INSERT INTO artifact (run_id, artifact_id, text) VALUES (?1, ?2, ?3)
+         ON CONFLICT (run_id, artifact_id) DO NOTHING",
+        params![run.as_str(), artifact.artifact_id.as_str(), artifact.text],
+    )?;
+    if kept == 0 && read::artifact(connection, run, &artifact.artifact_id)?.as_ref() != Some(&artifact.text) {
+        return Err(JournalError::Exists(artifact.artifact_id.to_string()));
+    }
+    Ok(())
+}
+
+/// Decides a question. The outer `Err` writes nothing; the inner one stands beside the event that records the attempt.
+pub(super) fn decide(
+    connection: &Connection,
+    decision: &Decision,
+    now: Timestamp,
+) -> Result<Result<Approval, DecisionRefused>, DecisionRefused> {
+    let stored = read::approval(connection, &decision.approval_id)?
+        .ok_or_else(|| DecisionRefused::NotFound(decision.approval_id.clone()))?;
+    let verdict = rules::decide(&stored, decision, now)?;
+    if let Ok(decided) = &verdict.answer {
+        execute(
+            connection,
+            "UPDATE approval SET state = ?2, decided_by = ?3, decided_at = ?4, reason = ?5 WHERE approval_id = ?1",
+            params![
+                decided.approval_id.as_str(),
+                decided.state.word(),
+                decided.decided_by,
+                decided.decided_at.map(Timestamp::as_millis),
+                decided.reason,
+            ],
+        )?;
+    }
+    append(connection, &stored.run_id, vec![verdict.event], now)?;
+    Ok(verdict.answer)
+}
+
+fn execute(connection: &Connection, sql: &str, parameters: impl Params) -> Result<usize, JournalError> {
+    connection.prepare_cached(sql).and_then(|mut statement| statement.execute(parameters)).map_err(storage)
+}

@@ -1,0 +1,1 @@
+//! The attribute that turns an async function into a tool.

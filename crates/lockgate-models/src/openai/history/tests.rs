@@ -1,0 +1,131 @@
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use super::*;
+
+fn call(index: u32, provider_call_id: &str, arguments_text: &str) -> MessageCall {
+    MessageCall {
+        call_id: CallId::new(format!("run-1:step-0:call-{index}")),
+        provider_call_id: provider_call_id.to_owned(),
+        name: "t".to_owned(),
+        arguments_text: arguments_text.to_owned(),
+    }
+}
+
+fn turn(calls: &[MessageCall]) -> Message {
+    Message::Assistant {
+        text: None,
+        calls: calls.to_vec(),
+    }
+}
+
+fn result(call: &MessageCall, content: &str) -> Message {
+    let content = Document::parse(content, crate::openai::limits(content.len())).unwrap();
+    Message::Tool {
+        call_id: call.call_id.clone(),
+        content,
+    }
+}
+
+/// The ids of calls and results in the order of the wire.
+fn ids(messages: &[Message]) -> Vec<String> {
+    let names = WireNames::for_tools(["t"]);
+    let wire = wire_messages(messages, &names).unwrap();
+    wire.iter()
+        .flat_map(|message| match message {
+            WireMessage::Assistant { tool_calls, .. } => tool_calls.iter().map(|call| call.id.to_string()).collect(),
+            WireMessage::Tool { tool_call_id, .. } => vec![format!("-> {tool_call_id}")],
+            _ => Vec::new(),
+        })
+        .collect()
+}
+
+#[test]
+fn the_providers_ids_stay_where_they_work() {
+    let (a, b) = (call(0, "x", "{}"), call(1, "y", "{}"));
+    assert_eq!(
+        ids(&[turn(&[a.clone(), b.clone()]), result(&a, "1"), result(&b, "2")]),
+        ["x", "y", "-> x", "-> y"]
+    );
+}
+
+#[test]
+fn empty_and_doubled_ids_are_made_unique_and_pair_by_occurrence() {
+    let (a, b, c) = (call(0, "", "{}"), call(1, "x", "{}"), call(2, "x", "{}"));
+    let (d, e) = (call(3, "x", "{}"), call(4, "call00001", "{}"));
+    let history = [
+        turn(&[a.clone(), b.clone(), c.clone()]),
+        result(&a, "1"),
+        result(&c, "3"),
+        result(&b, "2"),
+        turn(&[d.clone(), e.clone()]),
+        result(&d, "4"),
+        result(&e, "5"),
+    ];
+    let expected = [
+        "call00000",
+        "x",
+        "call00002",
+        "-> call00000",
+        "-> call00002",
+        "-> x",
+        "call00003",
+        "call00001",
+        "-> call00003",
+        "-> call00001",
+    ];
+    assert_eq!(ids(&history), expected);
+    assert_eq!(ids(&history), expected, "the same history gives the same ids");
+}
+
+#[test]
+fn a_history_that_does_not_pair_is_refused() {
+    let (a, b) = (call(0, "x", "{}"), call(1, "y", "{}"));
+    let user = Message::User {
+        text: "hello".to_owned(),
+    };
+    for broken in [
+        vec![turn(&[a.clone()])],
+        vec![turn(&[a.clone()]), user.clone(), result(&a, "1")],
+        vec![turn(&[a.clone(), b.clone()]), result(&a, "1"), turn(&[])],
+        vec![turn(&[a.clone()]), result(&a, "1"), result(&a, "1")],
+        vec![turn(&[a.clone()]), result(&b, "1")],
+        vec![result(&a, "1")],
+    ] {
+        let names = WireNames::for_tools(["t"]);
+        let error = wire_messages(&broken, &names).unwrap_err();
+        assert_eq!(error.code(), "model_invalid_request");
+        assert!(error.to_string().contains("run-1:step-0:call-"), "{error}");
+    }
+}
+
+#[test]
+fn arguments_go_back_raw_if_they_are_an_object_and_as_an_empty_one_if_not() {
+    for whole in [r#"{"n": 9007199254740993, "x":0.10}"#, " { } ", r#"{"a":{"b":[]}}"#] {
+        assert_eq!(object_text(whole), whole);
+    }
+    for broken in [
+        "",
+        " ",
+        r#"{"a": 1"#,
+        r#"{"a":1,"a":2}"#,
+        "[]",
+        "null",
+        "1",
+        "\"{}\"",
+        "{} trailing",
+        r#"{"a": NaN}"#,
+    ] {
+        assert_eq!(object_text(broken), "{}", "{broken}");
+    }
+}
+
+#[test]
+fn a_turn_without_text_and_calls_still_has_a_text() {
+    let names = WireNames::default();
+    let messages = [turn(&[])];
+    let wire = wire_messages(&messages, &names).unwrap();
+    assert_eq!(
+        serde_json::to_string(&wire).unwrap(),
+        r#"[{"role":"assistant","content":""}]"#
+    );
+}

@@ -1,0 +1,80 @@
+//! A model that says what a script says: for trying agents offline and for tests.
+
+mod script;
+mod template;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use lockgate_contract::ports::{BoxFuture, ModelAdapter, ModelError, ModelRequest, ModelResponse, Usage};
+
+pub use self::script::MAX_SCRIPT_BYTES;
+use self::script::Turn;
+use crate::error::ScriptError;
+
+/// A model whose turns are written down. Which turn is next follows from the request's step alone, so a run that was
+/// interrupted goes on where it was, and one value serves any number of runs.
+#[derive(Debug, Clone)]
+pub struct ScriptedModel {
+    turns: Vec<Turn>,
+}
+
+impl ScriptedModel {
+    /// Reads a script.
+    pub fn parse(text: &str) -> Result<Self, ScriptError> {
+        Ok(Self {
+            turns: script::parse(text)?,
+        })
+    }
+
+    /// Reads a script from a file.
+    pub fn read(path: &Path) -> Result<Self, ScriptError> {
+        let unreadable = |source| ScriptError::Unreadable {
+            path: path.to_owned(),
+            source,
+        };
+        let file = File::open(path).map_err(unreadable)?;
+        let mut text = String::new();
+        // One byte more than allowed is enough to see that it is too large.
+        file.take(MAX_SCRIPT_BYTES as u64 + 1)
+            .read_to_string(&mut text)
+            .map_err(unreadable)?;
+        Self::parse(&text)
+    }
+
+    /// How many turns the script has.
+    pub fn len(&self) -> usize {
+        self.turns.len()
+    }
+
+    /// Whether the script has no turn at all.
+    pub fn is_empty(&self) -> bool {
+        self.turns.is_empty()
+    }
+
+    fn turn(&self, request: &ModelRequest) -> Result<ModelResponse, ModelError> {
+        let turn = usize::try_from(request.step).ok().and_then(|step| self.turns.get(step));
+        match turn.ok_or(ModelError::ScriptExhausted)? {
+            Turn::Fails(error) => Err(error.clone()),
+            Turn::Says { text, calls } => Ok(ModelResponse {
+                text: text.as_ref().map(|text| text.fill(&request.messages)).transpose()?,
+                calls: calls.clone(),
+                usage: Usage::default(),
+            }),
+        }
+    }
+}
+
+impl ModelAdapter for ScriptedModel {
+    fn name(&self) -> &'static str {
+        "scripted"
+    }
+
+    fn respond<'a>(&'a self, request: &'a ModelRequest) -> BoxFuture<'a, Result<ModelResponse, ModelError>> {
+        Box::pin(std::future::ready(self.turn(request)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,199 @@
+//! The script's JSON (interfaces.md, The scripted model), read strictly: a typing error is reported, not skipped over.
+
+use lockgate_contract::document::{Document, Kind, Limits, Node};
+use lockgate_contract::ports::{ModelError, ProposedCall};
+
+use super::template::Template;
+use crate::error::ScriptError;
+
+/// The most bytes of a script.
+pub const MAX_SCRIPT_BYTES: usize = 16 * 1024 * 1024;
+/// The deepest nesting of a script: that of arguments, and four levels around them.
+const MAX_DEPTH: usize = 132;
+
+const SCRIPT_KEYS: &[&str] = &["turns"];
+const TURN_KEYS: &[&str] = &["text", "calls", "error"];
+const CALL_KEYS: &[&str] = &["id", "name", "arguments", "arguments_text"];
+
+/// One turn of the script.
+#[derive(Debug, Clone)]
+pub(super) enum Turn {
+    /// The model says something: text, calls, both or nothing.
+    Says {
+        /// Its text.
+        text: Option<Template>,
+        /// Its calls.
+        calls: Vec<ProposedCall>,
+    },
+    /// The provider fails.
+    Fails(ModelError),
+}
+
+/// Reads a script.
+pub(super) fn parse(text: &str) -> Result<Vec<Turn>, ScriptError> {
+    if text.len() > MAX_SCRIPT_BYTES {
+        return Err(ScriptError::TooLarge {
+            limit: MAX_SCRIPT_BYTES,
+        });
+    }
+    let document = Document::parse(
+        text,
+        Limits {
+            max_bytes: MAX_SCRIPT_BYTES,
+            max_depth: MAX_DEPTH,
+        },
+    )
+    .map_err(|error| ScriptError::NotJson {
+        detail: error.to_string(),
+    })?;
+    let script = document.root();
+    check_keys(script, "the script", SCRIPT_KEYS)?;
+    let turns = script.get("turns").ok_or_else(|| ScriptError::MissingKey {
+        place: "the script".to_owned(),
+        key: "turns",
+    })?;
+    let turns = list(turns, || "`turns`".to_owned())?;
+    turns
+        .enumerate()
+        .map(|(index, turn)| read_turn(turn, &format!("turn {index}")))
+        .collect()
+}
+
+fn read_turn(turn: Node<'_>, place: &str) -> Result<Turn, ScriptError> {
+    check_keys(turn, place, TURN_KEYS)?;
+    if let Some(error) = turn.get("error") {
+        for second in ["text", "calls"] {
+            if turn.get(second).is_some() {
+                return Err(ScriptError::Conflict {
+                    place: place.to_owned(),
+                    first: "error",
+                    second,
+                });
+            }
+        }
+        return Ok(Turn::Fails(failure(&string(error, || format!("`error` of {place}"))?)));
+    }
+    let text = match turn.get("text") {
+        Some(text) => {
+            let place = || format!("`text` of {place}");
+            let text = string(text, place)?;
+            Some(Template::parse(&text).map_err(|detail| ScriptError::Placeholder { place: place(), detail })?)
+        }
+        None => None,
+    };
+    let calls = match turn.get("calls") {
+        Some(calls) => list(calls, || format!("`calls` of {place}"))?
+            .enumerate()
+            .map(|(index, call)| read_call(call, &format!("{place}, call {index}")))
+            .collect::<Result<_, _>>()?,
+        None => Vec::new(),
+    };
+    Ok(Turn::Says { text, calls })
+}
+
+fn read_call(call: Node<'_>, place: &str) -> Result<ProposedCall, ScriptError> {
+    check_keys(call, place, CALL_KEYS)?;
+    let provider_call_id = match call.get("id") {
+        Some(id) => string(id, || format!("`id` of {place}"))?,
+        None => String::new(),
+    };
+    let name = call.get("name").ok_or_else(|| ScriptError::MissingKey {
+        place: place.to_owned(),
+        key: "name",
+    })?;
+    let name = string(name, || format!("`name` of {place}"))?;
+    let arguments_text = match (call.get("arguments"), call.get("arguments_text")) {
+        (Some(_), Some(_)) => {
+            let (first, second) = ("arguments", "arguments_text");
+            return Err(ScriptError::Conflict {
+                place: place.to_owned(),
+                first,
+                second,
+            });
+        }
+        // The text as it stands in the script: 30 digits stay 30 digits.
+        (Some(arguments), None) => arguments.raw().to_owned(),
+        (None, Some(text)) => string(text, || format!("`arguments_text` of {place}"))?,
+        (None, None) => String::new(),
+    };
+    Ok(ProposedCall {
+        provider_call_id,
+        name,
+        arguments_text,
+    })
+}
+
+/// The provider failure that a word stands for; a word that is none of them is a failure in transit.
+fn failure(word: &str) -> ModelError {
+    let detail = "the script says so".to_owned();
+    match word {
+        "overloaded" => ModelError::Overloaded {
+            detail,
+            retry_after: None,
+        },
+        "rate_limited" => ModelError::RateLimited {
+            detail,
+            retry_after: None,
+        },
+        "refused" => ModelError::Refused { detail },
+        "unauthorized" => ModelError::Unauthorized { detail },
+        "invalid_request" => ModelError::InvalidRequest { detail },
+        "invalid_response" => ModelError::InvalidResponse { detail },
+        "unreachable" => ModelError::Unreachable { detail },
+        "timed_out" => ModelError::TimedOut,
+        "not_configured" => ModelError::Configuration { detail },
+        "script_exhausted" => ModelError::ScriptExhausted,
+        other => ModelError::Unreachable {
+            detail: other.to_owned(),
+        },
+    }
+}
+
+fn check_keys(object: Node<'_>, place: &str, known: &[&'static str]) -> Result<(), ScriptError> {
+    if object.kind() != Kind::Object {
+        return Err(ScriptError::WrongType {
+            place: place.to_owned(),
+            expected: "an object",
+        });
+    }
+    for (key, _) in object.members() {
+        if !known.contains(&key.as_ref()) {
+            let nearest = nearest(&key, known);
+            return Err(ScriptError::UnknownKey {
+                place: place.to_owned(),
+                key: key.into_owned(),
+                nearest,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The valid key that is spelled most like a wrong one, if any is close.
+fn nearest(key: &str, known: &[&'static str]) -> Option<&'static str> {
+    let close = |valid: &&'static str| (strsim::jaro_winkler(key, valid), *valid);
+    let best = known
+        .iter()
+        .map(close)
+        .max_by(|left, right| left.0.total_cmp(&right.0))?;
+    (best.0 > 0.7).then_some(best.1)
+}
+
+fn string(node: Node<'_>, place: impl Fn() -> String) -> Result<String, ScriptError> {
+    let text = node.as_str().ok_or_else(|| ScriptError::WrongType {
+        place: place(),
+        expected: "a string",
+    })?;
+    Ok(text.into_owned())
+}
+
+fn list<'a>(node: Node<'a>, place: impl Fn() -> String) -> Result<impl Iterator<Item = Node<'a>>, ScriptError> {
+    if node.kind() == Kind::Array {
+        Ok(node.elements())
+    } else {
+        Err(ScriptError::WrongType {
+            place: place(),
+            expected: "a list",
+        })
+    }
+}

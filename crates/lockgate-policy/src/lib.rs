@@ -1,0 +1,1 @@
+//! May this call run? The native decision and what an approval binds.

@@ -1,0 +1,153 @@
+//! Puts a scrubber together.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use crate::error::RedactError;
+use crate::key_names::KeyKind;
+use crate::known::{KnownValues, Named};
+use crate::marker::{OPENING, Tagger};
+use crate::prefilter::Prefilter;
+use crate::rules::{CompiledRule, RULES};
+use crate::scrubber::Scrubber;
+use crate::secret::SecretValue;
+use crate::structural::{pem, url};
+use crate::document;
+
+/// A known value needs at least so many characters after trimming; shorter ones would be found everywhere by chance.
+pub const MINIMUM_LENGTH: usize = 8;
+
+/// The key of the tags in markers unless [`ScrubberBuilder::key`] sets another one.
+///
+/// It is fixed, so that two runs with one configuration show the same text. It is also public: whoever holds a list of
+/// candidates can compare their tags. Sixteen bits decide little, and a key of your own decides nothing at all.
+pub const DEFAULT_KEY: &[u8] = b"lockgate redaction tag, version 1";
+
+const LONGEST_NAME: usize = 64;
+
+/// Collects what a [`Scrubber`] has to know. Structural rules and token rules are always in it.
+///
+/// ```
+/// use lockgate_contract::ports::Redactor;
+/// use lockgate_redact::{ScrubberBuilder, SecretValue};
+///
+/// let mut builder = ScrubberBuilder::new();
+/// builder.secret("DATABASE_PASSWORD", SecretValue::new("correct horse"))?;
+/// let scrubber = builder.build()?;
+/// assert!(scrubber.scrub("GET /?q=correct%20horse").starts_with("GET /?q=[redacted:DATABASE_PASSWORD#"));
+/// # Ok::<(), lockgate_redact::RedactError>(())
+/// ```
+#[derive(Clone)]
+pub struct ScrubberBuilder {
+    key: Box<[u8]>,
+    secrets: Vec<Named>,
+    allowed: HashSet<[u8; 32]>,
+}
+
+impl Default for ScrubberBuilder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ScrubberBuilder {
+    /// A builder without known values, with [`DEFAULT_KEY`].
+    pub fn new() -> Self {
+        Self { key: DEFAULT_KEY.into(), secrets: Vec::new(), allowed: HashSet::new() }
+    }
+
+    /// The key of the tags in markers: the same key gives the same tags.
+    pub fn key(&mut self, key: &[u8]) -> &mut Self {
+        self.key = key.into();
+        self
+    }
+
+    /// Adds a value that is known to be secret, under the name that its markers show. White space around the value
+    /// does not count. It is found raw, escaped for JSON (also twice) and HTML, encoded for URLs, in hexadecimal and in
+    /// base64 and base64url at any phase.
+    ///
+    /// # Errors
+    ///
+    /// [`RedactError::SecretTooShort`] below [`MINIMUM_LENGTH`] characters, [`RedactError::UnusableName`], and
+    /// [`RedactError::ValueInMarker`] when a marker would show the value. The builder stays as it was.
+    pub fn secret(&mut self, name: &str, value: SecretValue) -> Result<&mut Self, RedactError> {
+        let usable = (1..=LONGEST_NAME).contains(&name.len())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte));
+        if !usable {
+            return Err(RedactError::UnusableName { name: name.to_owned() });
+        }
+        let trimmed = value.expose().trim();
+        let length = trimmed.chars().count();
+        if length < MINIMUM_LENGTH {
+            return Err(RedactError::SecretTooShort { name: name.to_owned(), length });
+        }
+        let shown = self.labels().into_iter().any(|label| marker_start(&label).contains(trimmed))
+            || std::iter::once(trimmed)
+                .chain(self.secrets.iter().map(|secret| secret.value.expose()))
+                .any(|value| marker_start(name).contains(value));
+        if shown {
+            return Err(RedactError::ValueInMarker { name: name.to_owned() });
+        }
+        self.secrets.push(Named { name: name.into(), value: SecretValue::new(trimmed) });
+        Ok(self)
+    }
+
+    /// Lets one value stay although a rule finds it, named by the SHA-256 digest of its text in hexadecimal. Known
+    /// values go nevertheless.
+    ///
+    /// # Errors
+    ///
+    /// [`RedactError::UnusableDigest`] when this is not a digest of 64 hexadecimal digits.
+    pub fn allow_digest(&mut self, digest: &str) -> Result<&mut Self, RedactError> {
+        let unusable = || RedactError::UnusableDigest { entry: digest.to_owned() };
+        if digest.len() != 64 || !digest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(unusable());
+        }
+        let mut bytes = [0; 32];
+        for (index, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&digest[index * 2..index * 2 + 2], 16).map_err(|_| unusable())?;
+        }
+        self.allowed.insert(bytes);
+        Ok(self)
+    }
+
+    /// Compiles the rules and the searches.
+    ///
+    /// # Errors
+    ///
+    /// [`RedactError::Automaton`] when far too many values are known; [`RedactError::Pattern`] is a defect of this
+    /// crate that its tests rule out.
+    pub fn build(&self) -> Result<Scrubber, RedactError> {
+        Ok(Scrubber {
+            known: KnownValues::new(self.secrets.clone())?,
+            prefilter: Prefilter::new()?,
+            rules: CompiledRule::all()?,
+            tagger: Tagger::new(&self.key),
+            labels: self.labels(),
+            allowed: self.allowed.clone(),
+        })
+    }
+
+    /// Every label that a marker of this scrubber can show.
+    fn labels(&self) -> HashSet<Box<str>> {
+        let fixed = [pem::LABEL, url::LABEL, document::LABEL].into_iter();
+        let keys = KeyKind::ALL.into_iter().map(KeyKind::label);
+        let rules = RULES.iter().map(|rule| rule.label);
+        let names = self.secrets.iter().map(|secret| &*secret.name);
+        fixed.chain(keys).chain(rules).chain(names).map(Into::into).collect()
+    }
+}
+
+impl fmt::Debug for ScrubberBuilder {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("ScrubberBuilder")
+            .field("secrets", &self.secrets)
+            .field("allowed", &self.allowed.len())
+            .finish_non_exhaustive()
+    }
+}
+
+fn marker_start(label: &str) -> String {
+    format!("{OPENING}{label}#")
+}

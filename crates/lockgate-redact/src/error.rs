@@ -1,0 +1,58 @@
+//! What can go wrong while a scrubber is built; scrubbing itself cannot fail.
+
+use crate::builder::MINIMUM_LENGTH;
+
+/// Why a [`ScrubberBuilder`](crate::ScrubberBuilder) refused something. No message ever holds a secret's value.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RedactError {
+    /// The value is so short that it would be found everywhere by chance.
+    #[error("secret `{name}` has {length} characters after trimming; at least {MINIMUM_LENGTH} are needed to find it safely")]
+    SecretTooShort {
+        /// The refused secret's name.
+        name: String,
+        /// Its length in characters, after trimming.
+        length: usize,
+    },
+
+    /// The name cannot stand in a marker.
+    #[error("secret name `{name}` is not 1 to 64 characters out of ASCII letters, digits, `_`, `-`, `.`, `:` and `/`")]
+    UnusableName {
+        /// The refused name.
+        name: String,
+    },
+
+    /// The value is part of the text that markers are made of, so that a marker would show it.
+    #[error("the value of secret `{name}` is part of a marker's own text or of a secret's name")]
+    ValueInMarker {
+        /// The refused secret's name.
+        name: String,
+    },
+
+    /// The allow-list entry is not a SHA-256 digest.
+    #[error("allow-list entry `{entry}` is not a SHA-256 digest of 64 hexadecimal digits")]
+    UnusableDigest {
+        /// The refused entry.
+        entry: String,
+    },
+
+    /// A rule of the built-in table does not compile: a defect of this crate.
+    #[error("the pattern of rule `{rule}` does not compile")]
+    Pattern {
+        /// The rule's name.
+        rule: &'static str,
+        /// What the regular expression compiler says.
+        #[source]
+        source: Box<regex::Error>,
+    },
+
+    /// So many literals or secrets that no automaton can be built over them.
+    #[error("no search automaton can be built over {count} literals")]
+    Automaton {
+        /// How many literals were to be searched for.
+        count: usize,
+        /// What the automaton's builder says.
+        #[source]
+        source: Box<aho_corasick::BuildError>,
+    },
+}

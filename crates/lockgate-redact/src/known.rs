@@ -1,0 +1,120 @@
+//! The values that the scrubber was told, in all their forms.
+
+use aho_corasick::packed::{self, Searcher};
+use aho_corasick::{AhoCorasick, Input, MatchKind, Span};
+
+use crate::encodings::{Needle, needles};
+use crate::error::RedactError;
+use crate::finding::{Finding, Rank};
+use crate::secret::SecretValue;
+
+/// How many literals one packed searcher takes.
+const PACKED_LIMIT: usize = 64;
+/// Up to here a few packed searches are quicker than one walk through an automaton.
+const MOST_PACKED: usize = 6;
+
+/// One secret with its name.
+#[derive(Debug, Clone)]
+pub(crate) struct Named {
+    pub(crate) name: Box<str>,
+    /// Trimmed.
+    pub(crate) value: SecretValue,
+}
+
+/// Finds every form of every known value.
+pub(crate) struct KnownValues {
+    secrets: Vec<Named>,
+    /// Each needle with the index of its secret; a searcher's pattern numbers count through this list.
+    needles: Vec<(Needle, usize)>,
+    search: Search,
+}
+
+enum Search {
+    Packed(Vec<Searcher>),
+    Automaton(AhoCorasick),
+}
+
+impl KnownValues {
+    pub(crate) fn new(secrets: Vec<Named>) -> Result<Self, RedactError> {
+        let needles: Vec<(Needle, usize)> = secrets
+            .iter()
+            .enumerate()
+            .flat_map(|(index, secret)| needles(secret.value.expose()).into_iter().map(move |needle| (needle, index)))
+            .collect();
+        let search = match packed(&needles) {
+            Some(searchers) => Search::Packed(searchers),
+            None => Search::Automaton(
+                AhoCorasick::builder()
+                    .match_kind(MatchKind::LeftmostLongest)
+                    .build(needles.iter().map(|(needle, _)| needle.text.as_bytes()))
+                    .map_err(|source| RedactError::Automaton { count: needles.len(), source: Box::new(source) })?,
+            ),
+        };
+        Ok(Self { secrets, needles, search })
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.secrets.iter().map(|secret| &*secret.name)
+    }
+
+    /// Adds every place of a known value, also of those that overlap.
+    pub(crate) fn find<'a>(&'a self, text: &'a str, findings: &mut Vec<Finding<'a>>) {
+        let end = text.len();
+        match &self.search {
+            Search::Packed(searchers) => {
+                for (number, searcher) in searchers.iter().enumerate() {
+                    let mut start = 0;
+                    while let Some(found) = searcher.find_in(text, Span { start, end }) {
+                        let index = number * PACKED_LIMIT + found.pattern().as_usize();
+                        findings.push(self.finding(text, index, found.start()));
+                        start = found.start() + 1;
+                    }
+                }
+            }
+            Search::Automaton(automaton) => {
+                let mut start = 0;
+                while let Some(found) = automaton.find(Input::new(text).range(start..end)) {
+                    findings.push(self.finding(text, found.pattern().as_usize(), found.start()));
+                    start = found.start() + 1;
+                }
+            }
+        }
+    }
+
+    /// The whole place of a needle: in base64 also the characters at its edges that hold some bits of the secret.
+    fn finding<'a>(&'a self, text: &str, index: usize, mut start: usize) -> Finding<'a> {
+        let (needle, secret) = &self.needles[index];
+        let bytes = text.as_bytes();
+        let mut end = start + needle.text.len();
+        if needle.bits_before && start.checked_sub(1).is_some_and(|before| is_base64(bytes[before])) {
+            start -= 1;
+        }
+        if needle.bits_after && bytes.get(end).copied().is_some_and(is_base64) {
+            end += 1;
+        }
+        let secret = &self.secrets[*secret];
+        Finding { range: start..end, label: &secret.name, rank: Rank::Known, value: secret.value.expose() }
+    }
+}
+
+/// Packed searchers over at most [`PACKED_LIMIT`] needles each; `None` when there are too many needles or the machine
+/// has no vector instructions.
+fn packed(needles: &[(Needle, usize)]) -> Option<Vec<Searcher>> {
+    if needles.len() > PACKED_LIMIT * MOST_PACKED {
+        return None;
+    }
+    needles
+        .chunks(PACKED_LIMIT)
+        .map(|chunk| {
+            packed::Config::new()
+                .match_kind(packed::MatchKind::LeftmostLongest)
+                .builder()
+                .extend(chunk.iter().map(|(needle, _)| needle.text.as_bytes()))
+                .build()
+        })
+        .collect()
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
+}

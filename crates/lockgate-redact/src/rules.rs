@@ -1,0 +1,95 @@
+//! Tokens that are recognised by their own shape.
+
+mod table;
+
+use regex::Regex;
+
+use crate::boundary::starts_word;
+use crate::error::RedactError;
+use crate::finding::{Finding, Rank};
+use crate::placeholder::is_example_token;
+
+pub(crate) use table::RULES;
+
+/// One kind of token, as data.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    /// The label of the marker; several rules may share one.
+    pub(crate) label: &'static str,
+    /// Literals of which one stands in every such token; they go into the prefilter.
+    pub(crate) literals: &'static [&'static str],
+    /// What of the token stands before the literal.
+    pub(crate) lead: Lead,
+    /// What may stand before the token.
+    pub(crate) boundary: Boundary,
+    /// The token, from its first character on; its first group, if there is one, is the part that is secret.
+    pub(crate) pattern: &'static str,
+}
+
+/// What of a token stands before its literal.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Lead {
+    /// So many bytes.
+    Bytes(usize),
+    /// All digits that stand there.
+    Digits,
+}
+
+/// What may stand before a token.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Boundary {
+    /// Anything.
+    Any,
+    /// No letter, digit or underscore, unless they end an escape.
+    Word,
+    /// No hyphen either: for prefixes that could be the end of a hyphenated word (`task-list`, `cache-key-…`).
+    WordOrHyphen,
+}
+
+/// A rule that is ready to run.
+pub(crate) struct CompiledRule {
+    rule: &'static Rule,
+    pattern: Regex,
+}
+
+impl CompiledRule {
+    pub(crate) fn all() -> Result<Vec<Self>, RedactError> {
+        RULES.iter().map(Self::new).collect()
+    }
+
+    fn new(rule: &'static Rule) -> Result<Self, RedactError> {
+        let pattern = Regex::new(rule.pattern)
+            .map_err(|source| RedactError::Pattern { rule: rule.label, source: Box::new(source) })?;
+        Ok(Self { rule, pattern })
+    }
+
+    /// The token whose literal stands at `at`. `previous_end` says whether another finding ends at a place; there a
+    /// token may begin too.
+    pub(crate) fn find<'a>(&self, text: &'a str, at: usize, found_until: impl Fn(usize) -> bool) -> Option<Finding<'a>> {
+        let bytes = text.as_bytes();
+        let start = match self.rule.lead {
+            Lead::Bytes(count) => at.checked_sub(count)?,
+            Lead::Digits => at - bytes[..at].iter().rev().take(16).take_while(|byte| byte.is_ascii_digit()).count(),
+        };
+        let hyphen_before = start.checked_sub(1).is_some_and(|before| bytes[before] == b'-');
+        let begins = match self.rule.boundary {
+            Boundary::Any => true,
+            Boundary::Word => starts_word(bytes, start) || found_until(start),
+            Boundary::WordOrHyphen => !hyphen_before && (starts_word(bytes, start) || found_until(start)),
+        };
+        if !begins {
+            return None;
+        }
+        let rest = text.get(start..)?;
+        let captures = self.pattern.captures(rest)?;
+        let secret = captures.get(1).or_else(|| captures.get(0))?;
+        if is_example_token(secret.as_str()) {
+            return None;
+        }
+        let range = start + secret.start()..start + secret.end();
+        Some(Finding::part(text, range, self.rule.label, Rank::Shape))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! PEM private keys (RFC 7468), whole or cut off at either end.
+
+use std::ops::Range;
+
+use crate::finding::{Finding, Rank};
+
+/// The label of the marker.
+pub(crate) const LABEL: &str = "private_key";
+
+/// No private key is longer.
+const LONGEST: usize = 64 * 1024;
+/// The dashes around a PEM label.
+const DASHES: &str = "-----";
+/// What stands between them is never longer.
+const LONGEST_LABEL: usize = 40;
+/// A line of a key's body is at least so long, unless it is the last.
+const SHORTEST_LINE: usize = 16;
+
+/// The key in whose first or last line `PRIVATE KEY` stands at `at`.
+pub(crate) fn find(text: &str, at: usize) -> Option<Finding<'_>> {
+    let before_start = text.ceil_char_boundary(at.saturating_sub(LONGEST_LABEL));
+    let line_start = before_start + text[before_start..at].rfind(DASHES)?;
+    let opening = &text[line_start..at];
+    let line_end = at + within(&text[at..], LONGEST_LABEL).find(DASHES)? + DASHES.len();
+    let range = match opening.strip_prefix(DASHES)?.split(' ').next()? {
+        "BEGIN" => line_start..end_of_key(text, line_end),
+        "END" => start_of_key(text, line_start)..line_end,
+        _ => return None,
+    };
+    // A first line with nothing behind it is a search pattern or a sentence, not a key.
+    let bare = range == (line_start..line_end);
+    (!bare).then(|| Finding::part(text, range, LABEL, Rank::Shape))
+}
+
+/// The end of the last line, or the last place that still looks like a key when that line was cut off.
+fn end_of_key(text: &str, body_start: usize) -> usize {
+    let body = within(&text[body_start..], LONGEST);
+    let body = &body[..body.find("-----BEGIN").unwrap_or(body.len())];
+    if let Some(found) = body.find("-----END") {
+        let label = found + "-----END".len();
+        let close = within(&body[label..], LONGEST_LABEL).find(DASHES).map_or(0, |close| close + DASHES.len());
+        return body_start + label + close;
+    }
+    let mut end = 0;
+    for line in Lines(body, 0..body.len()) {
+        let content = content(&body[line.clone()]);
+        if content.is_empty() || is_header(content) {
+            continue;
+        }
+        let short = content.len() < SHORTEST_LINE;
+        if !is_base64(content) || (short && end == 0) {
+            break;
+        }
+        end = line.end;
+        if short {
+            break;
+        }
+    }
+    body_start + end
+}
+
+/// The first place that looks like a key, upwards from its last line.
+fn start_of_key(text: &str, last_line: usize) -> usize {
+    let from = text.ceil_char_boundary(last_line.saturating_sub(LONGEST));
+    let body = &text[from..last_line];
+    let mut start = last_line;
+    for line in Lines(body, 0..body.len()).rev() {
+        let content = content(&body[line.clone()]);
+        if content.is_empty() {
+            continue;
+        }
+        // Only the last line of a body may be short.
+        if !is_base64(content) || (content.len() < SHORTEST_LINE && start < last_line) {
+            break;
+        }
+        start = from + line.start;
+    }
+    start
+}
+
+/// The lines of a text, by their places. An escaped line break (`\n` as two characters) or a quote ends one too.
+struct Lines<'t>(&'t str, Range<usize>);
+
+const SEPARATORS: [char; 4] = ['\n', '\\', '"', '\''];
+
+impl Lines<'_> {
+    /// How long the separator at `at` is.
+    fn separator(&self, at: usize) -> usize {
+        let escape = self.0[at..].starts_with("\\n") || self.0[at..].starts_with("\\r");
+        if escape { 2 } else { 1 }
+    }
+}
+
+impl Iterator for Lines<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = self.1.clone();
+        if rest.is_empty() {
+            return None;
+        }
+        let end = self.0[rest.clone()].find(SEPARATORS).map(|length| rest.start + length);
+        self.1.start = end.map_or(rest.end, |end| (end + self.separator(end)).min(rest.end));
+        Some(rest.start..end.unwrap_or(rest.end))
+    }
+}
+
+impl DoubleEndedIterator for Lines<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        let rest = self.1.clone();
+        if rest.is_empty() {
+            return None;
+        }
+        let separator = self.0[rest.clone()].rfind(SEPARATORS).map(|length| rest.start + length);
+        self.1.end = separator.unwrap_or(rest.start);
+        Some(separator.map_or(rest.start, |at| (at + self.separator(at)).min(rest.end))..rest.end)
+    }
+}
+
+fn within(text: &str, longest: usize) -> &str {
+    &text[..text.floor_char_boundary(longest)]
+}
+
+/// A line without what viewers put before it: blanks, line numbers, quote and diff marks.
+fn content(line: &str) -> &str {
+    let line = line.trim();
+    let unmarked = line.trim_start_matches(['>', '|', '+', '-', ' ', '\t']);
+    let unnumbered = unmarked.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let unnumbered = unnumbered.trim_start_matches([':', '|', '\t', ' ', '→']);
+    if line.starts_with("-----") {
+        line
+    } else if unnumbered.len() < unmarked.len() && !is_base64(unmarked) {
+        unnumbered.trim()
+    } else {
+        unmarked.trim()
+    }
+}
+
+fn is_base64(content: &str) -> bool {
+    content.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
+}
+
+/// A header inside the block, as in `Proc-Type: 4,ENCRYPTED` (RFC 1421) or `Version: …` (OpenPGP).
+fn is_header(content: &str) -> bool {
+    ["Proc-Type: ", "DEK-Info: ", "Version: ", "Comment: ", "Hash: ", "Charset: "].iter().any(|name| content.starts_with(name))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! What one run may see (R-132…R-142). Hiding lowers wrong choices; it authorises nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use lockgate_contract::allowed::AllowedTools;
+use lockgate_contract::effect::Effect;
+use lockgate_contract::run::RunBinding;
+use lockgate_contract::subject::Subject;
+use lockgate_contract::tool::ToolSpec;
+use serde::Serialize;
+
+use crate::registry::{RegisteredTool, Registry};
+
+/// The registry projected onto one subject: sorted, without executors, keys, paths or addresses.
+#[derive(Debug)]
+pub struct Discovery {
+    source: String,
+    standing: Standing,
+    tools: Vec<Arc<RegisteredTool>>,
+}
+
+/// Why the list is what it is: an empty one does not mean that the system has no tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// The subject sees tools.
+    Visible,
+    /// Tools are registered, and the subject sees none of them.
+    NothingVisible,
+    /// No tool is registered.
+    NothingRegistered,
+}
+
+/// One tool that the subject sees.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Capability {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub summary: String,
+    /// Whether it changes nothing.
+    pub read_only: bool,
+    /// Its version.
+    pub version: String,
+}
+
+impl Registry {
+    /// What the subject may see. Reads the registry, changes nothing.
+    pub fn discover(&self, subject: &Subject) -> Discovery {
+        let all = self.tools();
+        let registered = !all.is_empty();
+        let tools: Vec<_> = all.into_iter().filter(|tool| visible_to(tool.spec(), subject)).collect();
+        let standing = match (registered, tools.is_empty()) {
+            (false, _) => Standing::NothingRegistered,
+            (true, true) => Standing::NothingVisible,
+            (true, false) => Standing::Visible,
+        };
+        Discovery { source: subject.source(), standing, tools }
+    }
+}
+
+/// A tool is visible when every one of its demands is met.
+fn visible_to(spec: &ToolSpec, subject: &Subject) -> bool {
+    let audience = spec.audience();
+    spec.scopes().is_subset(&subject.scopes)
+        && spec.effect() <= subject.level
+        && (audience.tenants.is_empty() || audience.tenants.contains(&subject.tenant))
+        && (audience.agents.is_empty() || audience.agents.contains(&subject.agent))
+        && match (&audience.domain, &subject.domains) {
+            (None, _) | (_, None) => true,
+            (Some(domain), Some(domains)) => domains.contains(domain),
+        }
+}
+
+impl Discovery {
+    /// Why the list is what it is.
+    pub fn standing(&self) -> Standing {
+        self.standing
+    }
+
+    /// The list for people and models: both see the same names.
+    pub fn capabilities(&self) -> Vec<Capability> {
+        self.tools
+            .iter()
+            .map(|tool| Capability {
+                name: tool.spec().name().to_owned(),
+                summary: tool.spec().description().to_owned(),
+                read_only: tool.spec().effect() == Effect::Read,
+                version: tool.spec().version().to_owned(),
+            })
+            .collect()
+    }
+
+    /// Only the names that an operator listed: exact, and `*` for any run of characters where it is written.
+    #[must_use]
+    pub fn only(mut self, allow: &[String]) -> Self {
+        self.tools.retain(|tool| allow.iter().any(|rule| matches_rule(rule, tool.spec().name())));
+        if self.tools.is_empty() && self.standing == Standing::Visible {
+            self.standing = Standing::NothingVisible;
+        }
+        self
+    }
+
+    /// Freezes the result for one run.
+    pub fn bind(&self) -> RunBinding {
+        let names = self.tools.iter().map(|tool| (tool.spec().name().to_owned(), tool.spec().definition()));
+        RunBinding {
+            allowed: AllowedTools::new(self.source.clone(), names),
+            completes_run: self
+                .tools
+                .iter()
+                .filter(|tool| tool.spec().completes_run())
+                .map(|tool| tool.spec().name().to_owned())
+                .collect(),
+            reads: self
+                .tools
+                .iter()
+                .filter(|tool| tool.spec().effect() == Effect::Read)
+                .map(|tool| (tool.spec().name().to_owned(), tool.spec().resource_keys().clone()))
+                .collect::<BTreeMap<String, BTreeSet<String>>>(),
+        }
+    }
+}
+
+/// Whether a rule covers a name. `*` stands for any run of characters; everything else stands for itself.
+pub fn matches_rule(rule: &str, name: &str) -> bool {
+    let mut parts = rule.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = parts.collect();
+    let Some(last) = parts.pop() else { return rest.is_empty() };
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,3 @@
+//! Where tools come from: core sets, catalog rows, mocks.
+
+pub mod core;

@@ -1,0 +1,1 @@
+//! The gate every tool call of an AI agent passes.
