@@ -57,6 +57,8 @@ event_types! {
     ModelRequested = "model.requested", Protocol, 1;
     /// The model answered.
     ModelResponded = "model.responded", Protocol, 1;
+    /// The model gave no usable answer.
+    ModelFailed = "model.failed", Journal, 1;
     /// A call reached the gate.
     ToolRequested = "tool.requested", Protocol, 1;
     /// A proved-harmless call was relaxed from `ask` to `allow` (C-11).
@@ -154,6 +156,7 @@ impl Event {
             EventType::RunStarted => Body::RunStarted(Box::new(self.data.decode()?)),
             EventType::ModelRequested => Body::ModelRequested(self.data.decode()?),
             EventType::ModelResponded => Body::ModelResponded(self.data.decode()?),
+            EventType::ModelFailed => Body::ModelFailed(self.data.decode()?),
             EventType::ToolRequested => Body::ToolRequested(self.data.decode()?),
             EventType::ToolRelaxed => Body::ToolRelaxed(self.data.decode()?),
             EventType::ApprovalRequested => Body::ApprovalRequested(self.data.decode()?),
@@ -219,6 +222,8 @@ pub enum Body {
     ModelRequested(ModelRequested),
     /// `model.responded`
     ModelResponded(ModelResponded),
+    /// `model.failed`
+    ModelFailed(ModelFailed),
     /// `tool.requested`
     ToolRequested(ToolRequested),
     /// `tool.relaxed`
@@ -258,6 +263,7 @@ impl Body {
             Self::RunStarted(_) => EventType::RunStarted,
             Self::ModelRequested(_) => EventType::ModelRequested,
             Self::ModelResponded(_) => EventType::ModelResponded,
+            Self::ModelFailed(_) => EventType::ModelFailed,
             Self::ToolRequested(_) => EventType::ToolRequested,
             Self::ToolRelaxed(_) => EventType::ToolRelaxed,
             Self::ApprovalRequested(_) => EventType::ApprovalRequested,
@@ -282,6 +288,7 @@ impl Body {
             Self::RunStarted(body) => Document::from_serialize(body),
             Self::ModelRequested(body) => Document::from_serialize(body),
             Self::ModelResponded(body) => Document::from_serialize(body),
+            Self::ModelFailed(body) => Document::from_serialize(body),
             Self::ToolRequested(body) => Document::from_serialize(body),
             Self::ToolRelaxed(body) => Document::from_serialize(body),
             Self::ApprovalRequested(body) => Document::from_serialize(body),
@@ -336,6 +343,15 @@ impl ModelResponded {
     }
 }
 
+/// The model gave no usable answer. One attempt, one event; nobody retries behind it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ModelFailed {
+    /// The stable word of [`ModelError::code`](crate::ports::ModelError::code).
+    pub reason: String,
+    /// For people, scrubbed.
+    pub detail: String,
+}
+
 /// One call of a model turn.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RespondedCall {
@@ -347,6 +363,9 @@ pub struct RespondedCall {
     pub tool_name: String,
     /// The raw argument text, scrubbed of secrets.
     pub arguments_text: String,
+    /// A secret was taken out of the argument text: it is not what the model sent, and is never run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
 }
 
 /// A call reached the gate.

@@ -30,6 +30,9 @@ pub struct RunBinding {
     /// Those that only read, with their resource keys: what may run side by side.
     #[serde(default)]
     pub reads: BTreeMap<String, BTreeSet<String>>,
+    /// Those that may be run again when a result was lost.
+    #[serde(default)]
+    pub replayable: BTreeSet<String>,
 }
 
 /// The limits of a run. Harness information: no tool knows it.

@@ -1,6 +1,6 @@
 //! checked: what the handler answered is one JSON value of the declared form.
 
-use lockgate_contract::document::{Document, Limits};
+use lockgate_contract::document::{Document, Fault, Limits};
 use lockgate_contract::outcome::Code;
 use lockgate_contract::tool::{Output, OutputContent};
 
@@ -27,7 +27,10 @@ impl<'g> Ran<'g> {
             OutputContent::Value(document) => document,
             OutputContent::Raw(text) => Document::parse(text, Limits::OUTPUT)
                 .map_err(|error| invalid(error.fault().word(), error.to_string()))?,
-            OutputContent::Invalid(error) => return Err(invalid(error.word(), error.to_string()).into()),
+            OutputContent::Invalid(error) => {
+                let word = error.fault().map_or(Fault::NotJson.word(), Fault::word);
+                return Err(invalid(word, error.to_string()).into());
+            }
         };
         if let Some(schema) = recorded.tool().output() {
             schema.validate(&document).map_err(|violations| invalid("schema", violations.to_string()))?;

@@ -1,19 +1,26 @@
 //! Wall time, as the machine has it.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use lockgate_contract::ports::Clock;
 use lockgate_contract::time::Timestamp;
 
 /// The machine's clock.
 ///
-/// It may be set back while the program runs: whoever measures a span uses [`Timestamp::since`], which is never negative.
+/// Wall time may be set back while the program runs: spans are measured by [`Clock::monotonic`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         timestamp(SystemTime::now())
+    }
+
+    fn monotonic(&self) -> Duration {
+        // The fixed point is the first time that anybody in this process asks, so that all clocks agree on it.
+        static FIRST_ASKED: OnceLock<Instant> = OnceLock::new();
+        FIRST_ASKED.get_or_init(Instant::now).elapsed()
     }
 }
 

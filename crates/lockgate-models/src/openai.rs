@@ -1,4 +1,4 @@
-//! OpenAI-compatible Chat Completions: the one wire that OpenAI, Ollama, llama.cpp, vLLM and most routers speak.
+//! OpenAI-compatible Chat Completions: the one wire that `OpenAI`, Ollama, llama.cpp, vLLM and most routers speak.
 //!
 //! One request, one whole response; no streaming and no retry. What a server sends is untrusted: it is read within a size
 //! limit, from exact text, and becomes nothing but text and proposed calls.

@@ -130,11 +130,11 @@ impl ScrubberBuilder {
 
     /// Every label that a marker of this scrubber can show.
     fn labels(&self) -> HashSet<Box<str>> {
-        let fixed = [pem::LABEL, url::LABEL, document::LABEL].into_iter();
-        let keys = KeyKind::ALL.into_iter().map(KeyKind::label);
-        let rules = RULES.iter().map(|rule| rule.label);
-        let names = self.secrets.iter().map(|secret| &*secret.name);
-        fixed.chain(keys).chain(rules).chain(names).map(Into::into).collect()
+        let mut labels = HashSet::from([pem::LABEL, url::LABEL, document::LABEL].map(Box::from));
+        labels.extend(KeyKind::ALL.map(|kind| kind.label().into()));
+        labels.extend(RULES.iter().map(|rule| rule.label.into()));
+        labels.extend(self.secrets.iter().map(|secret| secret.name.clone()));
+        labels
     }
 }
 

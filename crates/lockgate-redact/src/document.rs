@@ -71,7 +71,7 @@ impl<'d> Walk<'d> {
                     self.edit(node, &scrubbed);
                 }
             }
-            Kind::Null | Kind::Boolean => {}
+            Kind::Null | Kind::Bool => {}
         }
     }
 

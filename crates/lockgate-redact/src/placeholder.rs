@@ -71,3 +71,6 @@ fn is_template(value: &str) -> bool {
 fn starts_with_ignoring_case(value: &str, prefix: &str) -> bool {
     value.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,10 @@
 //! What one run may see (R-132…R-142). Hiding lowers wrong choices; it authorises nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use lockgate_contract::allowed::AllowedTools;
-use lockgate_contract::effect::Effect;
+use lockgate_contract::effect::{Effect, ReplayPolicy};
 use lockgate_contract::run::RunBinding;
 use lockgate_contract::subject::Subject;
 use lockgate_contract::tool::ToolSpec;
@@ -104,21 +104,21 @@ impl Discovery {
 
     /// Freezes the result for one run.
     pub fn bind(&self) -> RunBinding {
-        let names = self.tools.iter().map(|tool| (tool.spec().name().to_owned(), tool.spec().definition()));
+        let specs = || self.tools.iter().map(|tool| tool.spec());
+        let names_of = |which: fn(&ToolSpec) -> bool| -> BTreeSet<String> {
+            specs().filter(|spec| which(spec)).map(|spec| spec.name().to_owned()).collect()
+        };
         RunBinding {
-            allowed: AllowedTools::new(self.source.clone(), names),
-            completes_run: self
-                .tools
-                .iter()
-                .filter(|tool| tool.spec().completes_run())
-                .map(|tool| tool.spec().name().to_owned())
+            allowed: AllowedTools::new(
+                self.source.clone(),
+                specs().map(|spec| (spec.name().to_owned(), spec.definition())),
+            ),
+            completes_run: names_of(ToolSpec::completes_run),
+            reads: specs()
+                .filter(|spec| spec.effect() == Effect::Read)
+                .map(|spec| (spec.name().to_owned(), spec.resource_keys().clone()))
                 .collect(),
-            reads: self
-                .tools
-                .iter()
-                .filter(|tool| tool.spec().effect() == Effect::Read)
-                .map(|tool| (tool.spec().name().to_owned(), tool.spec().resource_keys().clone()))
-                .collect::<BTreeMap<String, BTreeSet<String>>>(),
+            replayable: names_of(|spec| spec.replay() == ReplayPolicy::Safe),
         }
     }
 }

@@ -23,10 +23,16 @@ pub struct Registry {
 }
 
 /// What an operator decides about registration.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct RegistryRules {
     /// What foreign schemas that leave objects open mean.
     pub unknown_fields: UnknownFields,
+}
+
+impl Default for RegistryRules {
+    fn default() -> Self {
+        Self { unknown_fields: UnknownFields::AsDeclared }
+    }
 }
 
 #[derive(Debug, Default)]

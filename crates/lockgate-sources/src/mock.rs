@@ -30,7 +30,7 @@ pub(crate) use self::behaviour::present;
 pub(crate) use self::count_file::{CountFile, append_line, on_disk};
 pub(crate) use self::declaration::Declaration;
 pub(crate) use self::script::Script;
-pub(crate) use self::table::{check_keys, read};
+pub(crate) use self::table::{check_keys, decode, read};
 pub use self::time_span::{InvalidTimeSpan, TimeSpan};
 
 /// One `[[tools.mock]]` table: a tool with scripted behaviour.
@@ -85,7 +85,7 @@ impl<'de> Deserialize<'de> for MockTool {
         let document = Document::deserialize(deserializer)?;
         let read = || {
             check_keys::<Self>(document.root(), "")?;
-            Ok(Self { declaration: table::decode(&document)?, acting: table::decode(&document)? })
+            Ok(Self { declaration: decode(&document)?, acting: decode(&document)? })
         };
         read().map_err(|problem: Problem| {
             let tool = document.root().get("name").and_then(|name| name.as_str()).unwrap_or_default().into_owned();

@@ -19,7 +19,7 @@ use super::node::{Kind, Node};
 use super::number::Number;
 use super::strings::excerpt;
 
-impl<'de> Node<'de> {
+impl Node<'_> {
     fn unexpected(self, expected: &dyn Expected) -> DecodeError {
         let string = self.as_str();
         let unexpected = match (&string, self.kind()) {

@@ -59,8 +59,7 @@ impl<'p> Parser<'p> {
         loop {
             self.skip_white_space();
             expect = match (expect, self.byte(self.at)) {
-                (Expect::FirstElement, b']') => self.close(),
-                (Expect::FirstKey, b'}') => self.close(),
+                (Expect::FirstElement, b']') | (Expect::FirstKey, b'}') => self.close(),
                 (Expect::Value | Expect::FirstElement, first) => self.begin_value(first)?,
                 (Expect::Key | Expect::FirstKey, b'"') => self.key()?,
                 (Expect::Separator, byte) => match (self.tape.innermost().map(|it| it.tag), byte) {

@@ -70,6 +70,21 @@ impl Entry {
         }
     }
 
+    /// Equal for equal strings, and usually different for different ones: four bytes of either end,
+    /// and the length.
+    #[inline]
+    fn fingerprint(self, text: &str) -> u64 {
+        let string = self.string(text);
+        let bytes = string.as_bytes();
+        let ends = match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+            (Some(first), Some(last)) => {
+                u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
+            }
+            _ => bytes.iter().fold(0, |ends, byte| ends << 8 | u64::from(*byte)),
+        };
+        ends ^ (bytes.len() as u64) << 56
+    }
+
     #[inline]
     pub(super) fn is_string(self) -> bool {
         matches!(self.tag, Tag::Plain | Tag::Escaped)
@@ -169,15 +184,23 @@ impl Tape {
             return self.repeated_key_of_many(text, members);
         }
         let mut seen = [0usize; FEW];
+        let mut fingerprints = [0u64; FEW];
         for (count, at) in self.keys_of_innermost().enumerate() {
             let key = self.entries[at];
-            let seen_before = seen[..count]
+            let fingerprint = key.fingerprint(text);
+            // All are compared, without a branch: there are few, and hardly ever is one equal.
+            let alike = fingerprints[..count]
                 .iter()
-                .any(|earlier| same_string(text, self.entries[*earlier], key));
-            if seen_before {
+                .fold(false, |alike, earlier| alike | (*earlier == fingerprint));
+            if alike
+                && seen[..count]
+                    .iter()
+                    .any(|earlier| same_string(text, self.entries[*earlier], key))
+            {
                 return Some(key);
             }
             seen[count] = at;
+            fingerprints[count] = fingerprint;
         }
         None
     }

@@ -10,7 +10,13 @@ pub(super) fn write(writer: &mut Writer, value: &Value) {
     match value {
         Value::Null => writer.null(),
         Value::Bool(value) => writer.boolean(*value),
-        Value::Number(number) => writer.number(&number.to_string()),
+        // A float's shortest decimal is not always unique: one printer for all of them, so that
+        // one float has one digest.
+        Value::Number(number) => match (number.as_i128(), number.as_f64()) {
+            (Some(integer), _) => writer.integer(integer),
+            (None, Some(float)) => writer.float(float),
+            (None, None) => writer.null(),
+        },
         Value::String(string) => writer.string(string),
         Value::Array(elements) => {
             writer.open_array();

@@ -50,12 +50,6 @@ impl Writer {
         self.formatted(Tag::Decimal, format_args!("{value:?}"));
     }
 
-    /// Writes a number that is already text.
-    pub(super) fn number(&mut self, text: &str) {
-        let integer = !text.contains(['.', 'e', 'E']);
-        self.word(text, if integer { Tag::Integer } else { Tag::Decimal });
-    }
-
     pub(super) fn string(&mut self, value: &str) {
         self.separate();
         let start = self.text.len();

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -26,14 +26,20 @@ type RunFn = dyn FnOnce(ToolContext) -> RunFuture + Send;
 type RunFuture = Pin<Box<dyn Future<Output = Result<Output, Failure>> + Send>>;
 
 /// A handler with its decoded arguments, ready to run once.
-pub struct Prepared(Box<RunFn>);
+// The mutex is never locked: it makes the closure, which need only be `Send`, shareable between the gate's stages.
+pub struct Prepared(Mutex<Box<RunFn>>);
 
 impl Prepared {
+    fn new(run: impl FnOnce(ToolContext) -> RunFuture + Send + 'static) -> Self {
+        Self(Mutex::new(Box::new(run)))
+    }
+
     /// Enters the handler.
     ///
     /// Only the executor's run stage may call this (architecture rule 1); `clippy.toml` bans it everywhere else.
     pub fn run(self, context: ToolContext) -> RunFuture {
-        (self.0)(context)
+        let run = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        run(context)
     }
 }
 
@@ -61,10 +67,10 @@ impl Handler {
         Self::new(move |arguments| {
             let decoded: A = arguments.decode()?;
             let function = Arc::clone(&function);
-            Ok(Prepared(Box::new(move |context| {
+            Ok(Prepared::new(move |context| {
                 let future = function(decoded, context);
                 Box::pin(async move { Ok(Output::of(&future.await?)) })
-            })))
+            }))
         })
     }
 
@@ -77,7 +83,7 @@ impl Handler {
         let function = Arc::new(function);
         Self::new(move |arguments| {
             let (arguments, function) = (arguments.clone(), Arc::clone(&function));
-            Ok(Prepared(Box::new(move |context| Box::pin(function(arguments, context)))))
+            Ok(Prepared::new(move |context| Box::pin(function(arguments, context))))
         })
     }
 

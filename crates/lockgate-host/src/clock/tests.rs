@@ -1,7 +1,5 @@
 #![expect(clippy::expect_used, reason = "tests")]
 
-use std::time::Duration;
-
 use super::*;
 
 #[test]
@@ -20,4 +18,17 @@ fn a_clock_before_1970_reads_1970() {
 fn now_is_after_the_year_this_was_written() {
     let written: Timestamp = "2024-01-01T00:00:00.000Z".parse().expect("a time");
     assert!(SystemClock.now() > written);
+}
+
+#[test]
+fn monotonic_time_goes_on_and_is_one_for_all_clocks() {
+    let mut last = SystemClock.monotonic();
+    while last.is_zero() {
+        last = SystemClock.monotonic();
+    }
+    for _ in 0..1000 {
+        let next = SystemClock.monotonic();
+        assert!(next >= last);
+        last = next;
+    }
 }

@@ -22,6 +22,9 @@ pub(super) struct Place {
 /// How long to pause between attempts where SQLite does not wait by itself.
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// More than there are different statements, so that each is parsed once a connection.
+const STATEMENTS: usize = 64;
+
 impl Place {
     /// The connection that writes. The file must exist: a journal that was moved away under a running program is not
     /// silently begun anew.
@@ -48,6 +51,7 @@ impl Place {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&self.path, flags)?;
         connection.busy_timeout(self.busy_timeout)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
         Ok(connection)
     }
 

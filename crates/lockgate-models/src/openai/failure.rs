@@ -11,7 +11,7 @@ use reqwest::header::{DATE, HeaderMap, HeaderName, RETRY_AFTER};
 const MAX_MESSAGE: usize = 500;
 
 /// The longest wait that is believed: whoever adds it to a time must not overflow.
-const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
 
 /// The error behind an HTTP status that is not a success.
 pub(super) fn from_status(status: u16, headers: &HeaderMap, body: &str) -> ModelError {
@@ -26,10 +26,9 @@ pub(super) fn from_status(status: u16, headers: &HeaderMap, body: &str) -> Model
         402 => ModelError::Refused { detail },
         408 => ModelError::TimedOut,
         429 => ModelError::RateLimited { detail, retry_after },
-        // Not supported at all: waiting does not help.
-        501 | 505 => ModelError::InvalidRequest { detail },
+        // 501 and 505 say that it is not supported at all: waiting does not help.
+        400..=499 | 501 | 505 => ModelError::InvalidRequest { detail },
         500..=599 => ModelError::Overloaded { detail, retry_after },
-        400..=499 => ModelError::InvalidRequest { detail },
         _ => ModelError::InvalidResponse { detail },
     }
 }
@@ -114,7 +113,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(at.duration_since(answered).unwrap_or_default())
 }
 
-/// What an error body says: the forms of OpenAI, Ollama, Mistral, FastAPI and Gemini, else a plain text as it stands.
+/// What an error body says: the forms of `OpenAI`, Ollama, Mistral, `FastAPI` and Gemini, else a plain text as it stands.
 fn message(body: &str) -> Option<String> {
     let body = body.trim();
     let Ok(document) = Document::parse(body, super::limits(body.len())) else {

@@ -35,7 +35,7 @@ pub struct ChatCompletionsOptions {
     /// The server, up to and without `/chat/completions`. Default: [`BASE_URL_VARIABLE`], else [`DEFAULT_BASE_URL`].
     pub base_url: Option<String>,
     /// The name of the variable that holds the API key. A variable named here must be set. Default:
-    /// [`API_KEY_VARIABLE`], which may be unset for every server but OpenAI's own.
+    /// [`API_KEY_VARIABLE`], which may be unset for every server but that of [`DEFAULT_BASE_URL`].
     pub api_key_variable: Option<String>,
     /// The most time for one response, from connecting to the last byte. Default: 2 minutes.
     pub timeout: Duration,
@@ -56,7 +56,7 @@ impl ChatCompletionsOptions {
             model: model.into(),
             base_url: None,
             api_key_variable: None,
-            timeout: Duration::from_secs(120),
+            timeout: Duration::from_mins(2),
             max_response_bytes: 8 * 1024 * 1024,
             temperature: None,
             extra_body: None,

@@ -1,5 +1,7 @@
 //! The body of one Chat Completions response, read from exact text.
 
+use std::borrow::Cow;
+
 use lockgate_contract::document::{Document, Kind, Node};
 use lockgate_contract::ports::{ModelError, ModelResponse, ProposedCall, Usage};
 
@@ -135,8 +137,7 @@ fn present<'a>(node: Node<'a>, key: &str) -> Option<Node<'a>> {
 
 /// A string bare, anything else as its JSON text.
 fn plain_text(node: Node<'_>) -> String {
-    node.as_str()
-        .map_or_else(|| node.raw().to_owned(), |text| text.into_owned())
+    node.as_str().map_or_else(|| node.raw().to_owned(), Cow::into_owned)
 }
 
 fn invalid(detail: impl Into<String>) -> ModelError {

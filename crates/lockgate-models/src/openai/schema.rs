@@ -1,6 +1,6 @@
 //! An input schema as Chat Completions servers take it when nothing strict is claimed.
 //!
-//! Local validation always uses the original; this is only what the model is shown. Only the root changes: OpenAI fails the
+//! Local validation always uses the original; this is only what the model is shown. Only the root changes: `OpenAI` fails the
 //! whole request unless every root says `type: object`, has `properties`, and has no combination keyword beside them.
 
 use lockgate_contract::document::Document;

@@ -1,6 +1,6 @@
 //! The script's JSON (interfaces.md, The scripted model), read strictly: a typing error is reported, not skipped over.
 
-use lockgate_contract::document::{Document, Kind, Limits, Node};
+use lockgate_contract::document::{Document, Elements, Kind, Limits, Node};
 use lockgate_contract::ports::{ModelError, ProposedCall};
 
 use super::template::Template;
@@ -187,7 +187,7 @@ fn string(node: Node<'_>, place: impl Fn() -> String) -> Result<String, ScriptEr
     Ok(text.into_owned())
 }
 
-fn list<'a>(node: Node<'a>, place: impl Fn() -> String) -> Result<impl Iterator<Item = Node<'a>>, ScriptError> {
+fn list(node: Node<'_>, place: impl Fn() -> String) -> Result<Elements<'_>, ScriptError> {
     if node.kind() == Kind::Array {
         Ok(node.elements())
     } else {

@@ -21,7 +21,7 @@ fn hello() -> ModelRequest {
 async fn ask(reply: Reply) -> Result<ModelResponse, ModelError> {
     let server = Server::start(vec![reply]);
     let response = server.model().respond(&hello()).await;
-    assert_eq!(server.finish().len(), 1);
+    assert_eq!(server.finish().await.len(), 1);
     response
 }
 
@@ -108,7 +108,7 @@ async fn a_silent_server_times_out_in_the_head_and_in_the_body() {
         };
         let model = ChatCompletions::with_environment(options, |_| None).unwrap();
         assert_eq!(model.respond(&hello()).await.unwrap_err(), ModelError::TimedOut);
-        server.finish();
+        server.finish().await;
     }
 }
 
@@ -131,7 +131,7 @@ async fn a_body_over_the_limit_is_not_read() {
             model.respond(&hello()).await.unwrap_err(),
             ModelError::InvalidResponse { detail }
         );
-        server.finish();
+        server.finish().await;
     }
 }
 
@@ -159,7 +159,7 @@ async fn a_redirect_is_not_followed() {
     assert_eq!(error.code(), "model_not_configured");
     // The target's one answer is still there: nobody asked for it.
     assert!(target.model().respond(&hello()).await.is_ok());
-    assert_eq!(target.finish().len(), 1);
+    assert_eq!(target.finish().await.len(), 1);
 }
 
 #[tokio::test]
@@ -183,9 +183,22 @@ async fn the_key_goes_into_its_header_and_never_into_an_error() {
         error.to_string().contains("[key hidden]") && !error.to_string().contains("sk-very-secret"),
         "{error}"
     );
-    for Received { head, .. } in server.finish() {
+    for Received { head, .. } in server.finish().await {
         assert!(head.contains("authorization: bearer sk-very-secret\r\n"), "{head}");
     }
+}
+
+#[test]
+fn an_adapter_for_the_default_server_needs_a_key_only() {
+    let build = |key: Option<&str>| {
+        ChatCompletions::with_environment(ChatCompletionsOptions::new("m"), |name| {
+            key.filter(|_| name == "OPENAI_API_KEY").map(str::to_owned)
+        })
+    };
+    assert_eq!(build(Some("k")).unwrap().name(), "openai-compatible");
+    let error = ModelError::from(build(None).unwrap_err());
+    assert_eq!(error.code(), "model_not_configured");
+    assert!(error.to_string().contains("`OPENAI_API_KEY`"), "{error}");
 }
 
 #[tokio::test]
@@ -195,7 +208,7 @@ async fn a_request_without_a_key_has_no_such_header() {
         server.model().respond(&hello()).await.unwrap().text.as_deref(),
         Some("hello")
     );
-    let [Received { head, body }] = server.finish().try_into().unwrap();
+    let [Received { head, body }] = server.finish().await.try_into().unwrap();
     assert!(head.starts_with("post /v1/chat/completions http/1.1\r\n"), "{head}");
     assert!(
         head.contains("content-type: application/json\r\n") && !head.contains("authorization"),

@@ -32,7 +32,7 @@ async fn every_recorded_answer_is_read_exactly() {
         for exchange in exchanges(name) {
             let server = Server::start(vec![reply(&exchange)]);
             let response = server.model().respond(&request(&exchange["request"])).await;
-            server.finish();
+            server.finish().await;
             if exchange["status"] != 200 {
                 let error = response.unwrap_err();
                 assert_eq!(error.code(), "model_invalid_request", "{name}");
@@ -68,7 +68,7 @@ async fn every_recorded_conversation_is_sent_as_it_was() {
         {
             let server = Server::start(vec![reply(&exchange)]);
             let _ = server.model().respond(&request(&exchange["request"])).await;
-            let [received] = server.finish().try_into().unwrap();
+            let [received] = server.finish().await.try_into().unwrap();
             let sent: Value = serde_json::from_str(&received.body).unwrap();
             results += assert_paired(&sent);
 
@@ -119,7 +119,7 @@ async fn calls_that_came_back_are_sent_on_in_pairs_even_without_ids() {
         continue_with(&mut request, first);
         model.respond(&request).await.unwrap();
 
-        let received = server.finish();
+        let received = server.finish().await;
         let sent: Value = serde_json::from_str(&received[1].body).unwrap();
         assert_eq!(assert_paired(&sent), ids.len(), "{name}");
         let turn = sent["messages"]

@@ -75,9 +75,13 @@ impl Server {
         ChatCompletions::with_environment(self.options(), |_| None).unwrap()
     }
 
-    /// Waits until every reply was used, and returns the requests.
-    pub(crate) fn finish(self) -> Vec<Received> {
-        self.thread.join().unwrap();
+    /// Waits until every reply was used, and returns the requests. The client's own tasks go on meanwhile: the server may
+    /// be waiting for one of them to hang up.
+    pub(crate) async fn finish(self) -> Vec<Received> {
+        tokio::task::spawn_blocking(|| self.thread.join())
+            .await
+            .unwrap()
+            .unwrap();
         self.received.lock().unwrap().clone()
     }
 }
@@ -108,7 +112,7 @@ fn serve(mut stream: &TcpStream, reply: Reply, log: &Mutex<Vec<Received>>) {
                 body.len()
             );
             for (name, value) in headers {
-                answer.push_str(&format!("{name}: {value}\r\n"));
+                answer.extend([name, ": ", &value, "\r\n"]);
             }
             let _ = stream.write_all(format!("{answer}\r\n{body}").as_bytes());
         }

@@ -200,7 +200,7 @@ impl Assignment<'_> {
         let before = self.key.start.checked_sub(1).map(|before| bytes[before]);
         let variable = is_variable_name(key) && self.separator.sign == Sign::Equals && !self.separator.spaced;
         let ends = |byte: &u8| {
-            byte.is_ascii_whitespace()
+            *byte <= b' '
                 || b"\"'`\\".contains(byte)
                 || (!variable && b",;&<>)}]|".contains(byte))
         };

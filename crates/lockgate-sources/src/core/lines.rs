@@ -24,7 +24,6 @@ pub(super) struct LineWindow {
     begun: bool,
     /// What is kept of it, when it lies in the window.
     pending: Vec<u8>,
-    pending_cut: bool,
     seen: SeenLines,
 }
 
@@ -57,7 +56,6 @@ impl LineWindow {
             current: 1,
             begun: false,
             pending: Vec::new(),
-            pending_cut: false,
             seen,
         }
     }
@@ -75,7 +73,7 @@ impl LineWindow {
             }
             self.begun = true;
             if end.is_some() {
-                self.close_line();
+                self.close_line(true);
             }
             bytes = rest;
         }
@@ -89,8 +87,7 @@ impl LineWindow {
     /// Closes the window. `complete` says whether the text was fed to its end.
     pub(super) fn finish(mut self, complete: bool) -> SeenLines {
         if self.begun {
-            self.pending_cut |= !complete;
-            self.close_line();
+            self.close_line(complete);
         }
         self.seen.truncated |= !complete && self.current <= self.last;
         self.seen.total_lines = complete.then_some(self.current - 1);
@@ -104,14 +101,15 @@ impl LineWindow {
     }
 
     fn keep(&mut self, piece: &[u8]) {
-        // One character more than fits, so that a cut never looks like a character that is broken in the text itself.
+        // One character more than fits: then what does not fit is known to be cut, and the cut never looks like a
+        // character that is broken in the text itself.
         let room = (self.limit + LONGEST_CHARACTER).saturating_sub(self.pending.len());
         let kept = piece.get(..room).unwrap_or(piece);
-        self.pending_cut |= kept.len() < piece.len();
         self.pending.extend_from_slice(kept);
     }
 
-    fn close_line(&mut self) {
+    /// Ends the current line; `complete` is false when the text was left in the middle of it.
+    fn close_line(&mut self, complete: bool) {
         let line = self.current;
         self.current += 1;
         self.begun = false;
@@ -119,8 +117,7 @@ impl LineWindow {
             return;
         }
         let decoded = decode_up_to(&self.pending, self.limit);
-        let whole = !self.pending_cut && !decoded.cut;
-        let fits = whole && self.seen.text.len() + decoded.text.len() <= self.limit;
+        let fits = complete && !decoded.cut && self.seen.text.len() + decoded.text.len() <= self.limit;
         if fits || line == self.first {
             self.seen.text.push_str(&decoded.text);
             self.seen.lossy |= decoded.lossy;
@@ -129,6 +126,5 @@ impl LineWindow {
         self.seen.line_cut = !fits && line == self.first;
         self.seen.truncated = !fits;
         self.pending.clear();
-        self.pending_cut = false;
     }
 }

@@ -15,7 +15,7 @@ pub(crate) fn read<T: JsonSchema + DeserializeOwned>(table: &Document, within: &
 }
 
 /// Reads those keys of a table that the type knows.
-pub(super) fn decode<T: DeserializeOwned>(table: &Document) -> Result<T, Problem> {
+pub(crate) fn decode<T: DeserializeOwned>(table: &Document) -> Result<T, Problem> {
     table.decode().map_err(|error| Problem::Invalid { detail: error.to_string() })
 }
 

@@ -14,8 +14,8 @@ use crate::document::strings::excerpt;
 /// A key: a string, or the text of a number or bool for a map that is keyed by those.
 pub(super) struct Key<'de>(pub(super) Cow<'de, str>);
 
-impl<'de> Key<'de> {
-    fn number<'k>(&'k self, expected: &dyn Expected) -> Result<Number<'k>, DecodeError> {
+impl Key<'_> {
+    fn number(&self, expected: &dyn Expected) -> Result<Number<'_>, DecodeError> {
         Number::parse(&self.0).ok_or_else(|| wrong_type(Unexpected::Str(&excerpt(&self.0)), expected))
     }
 }

@@ -46,6 +46,14 @@ enum Untagged {
     List(Vec<Untagged>),
 }
 
+#[derive(Deserialize, Debug, PartialEq)]
+struct Small {
+    a: u8,
+}
+
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
 #[track_caller]
 fn decodes<T: for<'de> Deserialize<'de> + PartialEq + Debug>(text: &str, expected: &T) {
     assert_eq!(&parse(text).decode::<T>().unwrap(), expected, "{text}");
@@ -75,8 +83,6 @@ fn structs_borrow_from_the_document() {
     assert!(escaped.decode::<Vec<&str>>().is_err());
     let strings: Vec<String> = escaped.decode().unwrap();
     assert_eq!(strings, ["A", "A"]);
-    #[derive(Deserialize)]
-    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
     assert!(matches!(
         parse("\"A\"").decode::<Text<'_>>().unwrap().0,
         Cow::Borrowed("A")
@@ -157,12 +163,7 @@ fn nothing_is_coerced() {
     refused::<()>("[]", "");
     refused::<char>("\"ab\"", "");
     refused::<u8>("null", "");
-    #[derive(Deserialize, Debug)]
-    #[expect(dead_code, reason = "only decoded")]
-    struct Point {
-        x: u8,
-    }
-    refused::<Point>("[1]", "");
+    refused::<Small>("[1]", "");
     refused::<BTreeMap<String, u8>>("[]", "");
 }
 
@@ -277,22 +278,18 @@ fn maps_may_be_keyed_by_numbers_and_bools() {
 
 #[test]
 fn options_and_unknown_members() {
-    decodes("[null,1]", &vec![None, Some(1)]);
-    #[derive(Deserialize, Debug, PartialEq)]
-    struct Small {
-        a: u8,
-    }
-    decodes(
-        r#"{"x":[{"y":1e300}],"a":1,"z":123456789012345678901234567890123456789012345}"#,
-        &Small { a: 1 },
-    );
-    parse(r#"[{"a":[]},1e300]"#).decode::<IgnoredAny>().unwrap();
     #[derive(Deserialize, Debug)]
     #[serde(deny_unknown_fields)]
     #[expect(dead_code, reason = "only decoded")]
     struct Closed {
         a: u8,
     }
+    decodes("[null,1]", &vec![None, Some(1)]);
+    decodes(
+        r#"{"x":[{"y":1e300}],"a":1,"z":123456789012345678901234567890123456789012345}"#,
+        &Small { a: 1 },
+    );
+    parse(r#"[{"a":[]},1e300]"#).decode::<IgnoredAny>().unwrap();
     let message = refused::<Closed>(r#"{"a":1,"b":2}"#, "/b");
     assert_eq!(message, "unknown field `b`, expected `a`");
 }

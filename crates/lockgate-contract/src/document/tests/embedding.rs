@@ -99,18 +99,18 @@ fn a_raw_text_that_is_not_json_is_refused() {
             raw.end()
         }
     }
-    let error = Document::from_serialize(&BTreeMap::from([("a", Forged)])).unwrap_err();
+    let error = Document::from_serialize(&[Forged]).unwrap_err();
     assert_eq!(error.fault(), Some(Fault::TrailingCharacters));
 }
 
 #[test]
 fn toml_is_read_piece_by_piece() {
-    let text =
-        "[body]\ntype = \"object\"\nmaximum = 1.5\nn = -3\nlist = [1, [true]]\nat = 2026-11-29T10:00:00Z\n[body.x]\n";
     #[derive(Deserialize)]
     struct Table {
         body: Document,
     }
+    let text =
+        "[body]\ntype = \"object\"\nmaximum = 1.5\nn = -3\nlist = [1, [true]]\nat = 2026-11-29T10:00:00Z\n[body.x]\n";
     let table: Table = toml::from_str(text).unwrap();
     assert_eq!(
         table.body.canonical(),

@@ -204,9 +204,9 @@ fn what_a_value_reports_itself_is_passed_on_with_its_place() {
             Err(serde::ser::Error::custom("the source is gone"))
         }
     }
-    let error = Document::from_serialize(&BTreeMap::from([("x", Broken)])).unwrap_err();
-    refused(&error, None, "/x/1");
-    assert_eq!(error.to_string(), "the source is gone at `/x/1`");
+    let error = Document::from_serialize(&[[Broken]]).unwrap_err();
+    refused(&error, None, "/0/0/1");
+    assert_eq!(error.to_string(), "the source is gone at `/0/0/1`");
 }
 
 #[test]

@@ -50,16 +50,16 @@ fn the_providers_ids_stay_where_they_work() {
 
 #[test]
 fn empty_and_doubled_ids_are_made_unique_and_pair_by_occurrence() {
-    let (a, b, c) = (call(0, "", "{}"), call(1, "x", "{}"), call(2, "x", "{}"));
-    let (d, e) = (call(3, "x", "{}"), call(4, "call00001", "{}"));
+    let first = [call(0, "", "{}"), call(1, "x", "{}"), call(2, "x", "{}")];
+    let second = [call(3, "x", "{}"), call(4, "call00001", "{}")];
     let history = [
-        turn(&[a.clone(), b.clone(), c.clone()]),
-        result(&a, "1"),
-        result(&c, "3"),
-        result(&b, "2"),
-        turn(&[d.clone(), e.clone()]),
-        result(&d, "4"),
-        result(&e, "5"),
+        turn(&first),
+        result(&first[0], "1"),
+        result(&first[2], "3"),
+        result(&first[1], "2"),
+        turn(&second),
+        result(&second[0], "4"),
+        result(&second[1], "5"),
     ];
     let expected = [
         "call00000",
@@ -80,15 +80,16 @@ fn empty_and_doubled_ids_are_made_unique_and_pair_by_occurrence() {
 #[test]
 fn a_history_that_does_not_pair_is_refused() {
     let (a, b) = (call(0, "x", "{}"), call(1, "y", "{}"));
+    let one = std::slice::from_ref(&a);
     let user = Message::User {
         text: "hello".to_owned(),
     };
     for broken in [
-        vec![turn(&[a.clone()])],
-        vec![turn(&[a.clone()]), user.clone(), result(&a, "1")],
+        vec![turn(one)],
+        vec![turn(one), user.clone(), result(&a, "1")],
         vec![turn(&[a.clone(), b.clone()]), result(&a, "1"), turn(&[])],
-        vec![turn(&[a.clone()]), result(&a, "1"), result(&a, "1")],
-        vec![turn(&[a.clone()]), result(&b, "1")],
+        vec![turn(one), result(&a, "1"), result(&a, "1")],
+        vec![turn(one), result(&b, "1")],
         vec![result(&a, "1")],
     ] {
         let names = WireNames::for_tools(["t"]);

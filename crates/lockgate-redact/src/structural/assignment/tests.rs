@@ -40,7 +40,7 @@ fn values_of_sensitive_keys_go() {
         (r#"{"authorization":"Bearer abc","n":1}"#, r#"{"authorization":"Bearer ‹›","n":1}"#),
         ("Cookie: a=b; c=d\nHost: x", "Cookie: ‹›\nHost: x"),
         ("set-cookie: session=abc; Path=/", "set-cookie: ‹›"),
-        ("\u{1b}[31mpassword=hunter2\u{1b}[0m", "\u{1b}[31mpassword=‹›[0m"),
+        ("\u{1b}[31mpassword=hunter2\u{1b}[0m", "\u{1b}[31mpassword=‹›\u{1b}[0m"),
         ("{\"password\": \"cut off he", "{\"password\": \"‹›"),
     ] {
         assert_eq!(scrub(text), expected, "{text}");

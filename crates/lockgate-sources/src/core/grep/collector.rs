@@ -28,7 +28,7 @@ pub(super) struct Collector<'matcher> {
     kept_bytes: usize,
     path: String,
     matches_in_file: u64,
-    /// Lines before the match that comes next.
+    /// Lines before the match that comes next; the searcher reports them only when it has one.
     before: Vec<String>,
 }
 
@@ -56,7 +56,6 @@ impl<'matcher> Collector<'matcher> {
     pub(super) fn begin(&mut self, path: &str) {
         path.clone_into(&mut self.path);
         self.matches_in_file = 0;
-        self.before.clear();
     }
 
     /// The file that was begun is searched.

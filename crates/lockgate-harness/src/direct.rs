@@ -1,0 +1,194 @@
+//! Calls without a model: each has a run of kind `direct`, so that it has ids, events and approvals like any other.
+
+use lockgate_contract::call::ToolCall;
+use lockgate_contract::effect::OnUnknown;
+use lockgate_contract::event::{Audit, Body, RunCancelled, RunCompleted, RunNeedsReconciliation, RunResumed, RunWaiting};
+use lockgate_contract::effect::EffectState;
+use lockgate_contract::ids::{ApprovalId, RunId};
+use lockgate_contract::outcome::{Code, Status};
+use lockgate_contract::ports::JournalError;
+use lockgate_contract::result::ToolResult;
+use lockgate_contract::run::{Budget, RunBinding, RunKind, RunStart};
+use lockgate_contract::subject::Subject;
+use lockgate_executor::{Released, Request, StageTimes, Terms};
+
+use crate::driver::{Live, Runner};
+use crate::error::RunError;
+use crate::state::{CALL_SETTLED, RunState};
+
+/// One call that a caller sends through the gate.
+#[derive(Debug, Clone)]
+pub struct DirectCall {
+    /// On whose behalf.
+    pub subject: Subject,
+    /// The tools that the caller may use.
+    pub binding: RunBinding,
+    /// The tool.
+    pub tool_name: String,
+    /// The raw argument text.
+    pub arguments_text: String,
+    /// The question that was answered meanwhile: the same call is taken up again under its own id.
+    pub approval: Option<ApprovalId>,
+    /// The run file, as it was named.
+    pub run_file: Option<String>,
+}
+
+/// What the caller gets.
+#[derive(Debug)]
+pub struct DirectAnswer {
+    /// The run of the call.
+    pub run_id: RunId,
+    /// The result, or `approval_required` and `approval_stale` with the call still open.
+    pub result: ToolResult,
+    /// What the call counts as; nothing while it is open.
+    pub status: Option<Status>,
+    /// What is known about the world.
+    pub effect_state: EffectState,
+    /// The truth, for people.
+    pub audit: Audit,
+    /// How long each stage took; nothing for a stored result.
+    pub times: Option<StageTimes>,
+}
+
+impl Runner {
+    /// Sends one call through the gate.
+    pub async fn call(&self, direct: DirectCall) -> Result<DirectAnswer, RunError> {
+        match direct.approval.clone() {
+            None => self.first_call(direct).await,
+            Some(approval) => self.call_again(direct, &approval).await,
+        }
+    }
+
+    async fn first_call(&self, direct: DirectCall) -> Result<DirectAnswer, RunError> {
+        let title = self.gate.redactor().scrub(&direct.tool_name).into_owned();
+        let start = RunStart {
+            kind: RunKind::Direct,
+            task: Some(format!("call {title}")),
+            system: None,
+            subject: direct.subject,
+            binding: direct.binding,
+            budget: Budget::default(),
+            on_unknown: OnUnknown::Stop,
+            model: None,
+            run_file: direct.run_file,
+        };
+        let live = self.create(start).await?;
+        let call = ToolCall {
+            call_id: live.log.run_id().call(0, 0),
+            step: 0,
+            parent: None,
+            provider_call_id: String::new(),
+            tool_name: direct.tool_name,
+            arguments_text: direct.arguments_text,
+        };
+        self.gate_direct(live, Request { call, terms: Terms::default() }).await
+    }
+
+    /// The same arguments again, with the approval: the open call goes on in its own run.
+    async fn call_again(&self, direct: DirectCall, approval_id: &ApprovalId) -> Result<DirectAnswer, RunError> {
+        let stored = self.gate.journal().approval(approval_id).await?;
+        let Some(approval) = stored else {
+            return Err(JournalError::NoSuchRun(RunId::new(format!("of approval {approval_id}"))).into());
+        };
+        let live = self.open(&approval.run_id).await?;
+        if live.state.start().kind != RunKind::Direct {
+            return Err(RunError::WrongKind {
+                run: approval.run_id,
+                what: "is an agent's: its calls go on with `lockgate runs resume`",
+            });
+        }
+        if let Some(answer) = stored_answer(&live.state) {
+            return Ok(answer);
+        }
+        let call = ToolCall {
+            call_id: approval.call_id,
+            step: approval.step,
+            parent: None,
+            provider_call_id: String::new(),
+            tool_name: direct.tool_name,
+            arguments_text: direct.arguments_text,
+        };
+        let terms = Terms { requested_before: true, approval: Some(approval_id.clone()), ..Terms::default() };
+        self.gate_direct(live, Request { call, terms }).await
+    }
+
+    async fn gate_direct(&self, mut live: Live, request: Request) -> Result<DirectAnswer, RunError> {
+        let run_id = live.log.run_id().clone();
+        if live.state.stop().is_some() {
+            live.append(Body::RunResumed(RunResumed { budget: None })).await?;
+        }
+        let released = self.gate.call(request.clone(), &live.scope).await;
+        live.absorb()?;
+        match released {
+            Released::Settled(settlement) => {
+                let settled = settlement.settled();
+                let call_id = request.call.call_id;
+                let body = if settled.effect_state == EffectState::Unknown {
+                    Body::RunNeedsReconciliation(RunNeedsReconciliation { calls: vec![call_id] })
+                } else {
+                    Body::RunCompleted(RunCompleted {
+                        reason: CALL_SETTLED.to_owned(),
+                        answer: None,
+                        completed_by: None,
+                    })
+                };
+                // The call has its result, whatever becomes of the run's own last event.
+                if let Err(error) = live.append(body).await {
+                    tracing::warn!(%run_id, %error, "the end of a direct run could not be recorded");
+                }
+                Ok(DirectAnswer {
+                    run_id,
+                    result: settlement.result().clone(),
+                    status: Some(settled.status),
+                    effect_state: settled.effect_state,
+                    audit: settled.audit.clone(),
+                    times: Some(settlement.times().clone()),
+                })
+            }
+            Released::Open(open) => {
+                live.append(Body::RunWaiting(RunWaiting { approvals: vec![open.approval_id().clone()] })).await?;
+                Ok(DirectAnswer {
+                    run_id,
+                    result: open.result().clone(),
+                    status: None,
+                    effect_state: EffectState::None,
+                    audit: open.audit().clone(),
+                    times: Some(open.times().clone()),
+                })
+            }
+            Released::Held | Released::Cancelled { started: false } => {
+                self.cancelled(live, request, Code::Cancelled, false).await
+            }
+            Released::Cancelled { started: true } => self.cancelled(live, request, Code::Interrupted, true).await,
+        }
+    }
+
+    async fn cancelled(
+        &self,
+        mut live: Live,
+        request: Request,
+        code: Code,
+        started: bool,
+    ) -> Result<DirectAnswer, RunError> {
+        self.settle_one(&mut live, request, code, started, "the caller cancelled").await?;
+        live.append(Body::RunCancelled(RunCancelled {})).await?;
+        stored_answer(&live.state)
+            .ok_or_else(|| JournalError::Corrupt("a settled call has no result".to_owned()).into())
+    }
+}
+
+/// The stored result of a settled direct call, marked as such: never a bare success (S-31).
+fn stored_answer(state: &RunState) -> Option<DirectAnswer> {
+    let call = state.calls().next()?;
+    let settled = call.settled.as_ref()?;
+    let mut result = settled.result(&call.call_id);
+    result.meta.deduplicated = Some(call.call_id.clone());
+    Some(DirectAnswer {
+        run_id: state.run_id().clone(),
+        result,
+        status: Some(settled.status),
+        effect_state: settled.effect_state,
+        audit: settled.audit.clone(),
+        times: None,
+    })
+}

@@ -1,0 +1,331 @@
+//! What only a file can do: outlive its journal, be shared, be wrong.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use lockgate_contract::approval::ApprovalState;
+use lockgate_contract::ids::{ApprovalId, ArtifactId, RunId};
+use lockgate_contract::ports::{ClaimRefused, JournalError};
+use lockgate_journal::{OpenError, SqliteJournal, open};
+use rusqlite::Connection;
+
+use crate::support::{Fixture, ManualClock, artifact, assert_gap_free, claim, event, event_with, new_run};
+
+fn refusal(path: &Path) -> OpenError {
+    open(&format!("sqlite:{}", path.display()), ManualClock::new()).map(drop).unwrap_err()
+}
+
+fn fact<'a>(facts: &'a [(String, String)], name: &str) -> &'a str {
+    facts.iter().find(|(known, _)| known == name).map(|(_, fact)| fact.as_str()).unwrap()
+}
+
+#[tokio::test]
+async fn everything_is_there_after_a_reopen() {
+    let mut f = Fixture::sqlite();
+    let run = f.create("run-a").await;
+    let call = run.call(0, 0);
+    f.ask(&run, "apr-1").await;
+    f.decide("apr-1", ApprovalState::Granted).await;
+    f.journal.claim(&run, claim(&call, 1, Some("apr-1")), vec![event("tool.started")]).await.unwrap();
+    f.journal.settle(&run, &call, Some(artifact("art-1", "whole")), vec![event("tool.finished")]).await.unwrap();
+    f.journal.append(&run, vec![event("run.completed")]).await.unwrap();
+    let before = f.everything(&run).await;
+
+    let second = f.second();
+    f.journal = second;
+    assert_eq!(f.everything(&run).await, before);
+    assert_eq!(f.journal.artifact(&run, &ArtifactId::new("art-1")).await.unwrap().as_deref(), Some("whole"));
+    let refused = f.journal.claim(&run, claim(&call, 2, None), Vec::new()).await.unwrap_err();
+    assert_eq!(refused, ClaimRefused::AlreadyClaimed);
+    let again = f.journal.settle(&run, &call, None, Vec::new()).await.unwrap_err();
+    assert_eq!(again, JournalError::AlreadySettled(call));
+    let next = f.journal.append(&run, vec![event("x.a")]).await.unwrap();
+    assert_eq!(next[0].seq, 7);
+}
+
+#[tokio::test]
+async fn a_dropped_journal_has_written_what_was_asked_for() {
+    let f = Fixture::sqlite();
+    let run = f.create("run-a").await;
+    let second = f.second();
+    {
+        // Asked for, and then not waited for.
+        let mut write = second.append(&run, vec![event("x.a")]);
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(write.as_mut().poll(&mut context).is_pending());
+    }
+    drop(second);
+    assert_eq!(f.kinds(&run).await, ["run.started", "x.a"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_handles_write_one_run_without_gaps() {
+    let f = Fixture::sqlite();
+    let run = f.create("run-a").await;
+    let mut tasks = Vec::new();
+    for journal in [f.journal.clone(), f.second()] {
+        for _ in 0..4 {
+            let (journal, run) = (journal.clone(), run.clone());
+            tasks.push(tokio::spawn(async move {
+                for _ in 0..25 {
+                    journal.append(&run, vec![event("x.a"), event("x.b")]).await.unwrap();
+                }
+            }));
+        }
+    }
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let events = f.events(&run).await;
+    assert_eq!(events.len(), 1 + 2 * 4 * 25 * 2);
+    assert_gap_free(&events);
+}
+
+#[tokio::test]
+async fn what_one_handle_decides_the_other_one_sees_and_uses() {
+    let f = Fixture::sqlite();
+    let other = f.second();
+    let run = f.create("run-a").await;
+    f.ask(&run, "apr-1").await;
+    let decision = crate::support::decision("apr-1", ApprovalState::Granted);
+    other.decide(decision).await.unwrap();
+    let id = ApprovalId::new("apr-1");
+    assert_eq!(f.journal.approval(&id).await.unwrap().unwrap().state, ApprovalState::Granted);
+    f.journal.claim(&run, claim(&run.call(0, 0), 1, Some("apr-1")), Vec::new()).await.unwrap();
+    let refused = other.claim(&run, claim(&run.call(0, 0), 1, Some("apr-1")), Vec::new()).await.unwrap_err();
+    assert_eq!(refused, ClaimRefused::AlreadyClaimed);
+    assert_eq!(other.approval(&id).await.unwrap().unwrap().state, ApprovalState::Consumed);
+}
+
+const CHILD_PATH: &str = "JOURNAL_OF_CHILD";
+const ROUNDS: usize = 60;
+
+/// Not a test of its own: the other process of `processes_write_one_file_without_gaps`.
+#[tokio::test]
+#[ignore = "started by another test, as a process of its own"]
+async fn child_that_writes() {
+    let Some(path) = std::env::var_os(CHILD_PATH) else { return };
+    let journal = SqliteJournal::open(Path::new(&path), ManualClock::new()).unwrap();
+    let journal: Arc<dyn lockgate_contract::ports::Journal> = Arc::new(journal);
+    let run = RunId::new("run-shared");
+    // Whoever comes first makes the run.
+    match journal.create_run(new_run("run-shared")).await {
+        Ok(_) | Err(JournalError::Exists(_)) => {}
+        Err(error) => panic!("{error}"),
+    }
+    let data = std::process::id().to_string();
+    for _ in 0..ROUNDS {
+        journal.append(&run, vec![event_with("x.a", &data), event_with("x.b", &data)]).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn processes_write_one_file_without_gaps() {
+    let folder = tempfile::tempdir().unwrap();
+    // They also race for who makes the file and its tables.
+    let path = folder.path().join("shared/journal.db");
+    let children: Vec<_> = (0..3)
+        .map(|_| {
+            Command::new(std::env::current_exe().unwrap())
+                .args(["sqlite::child_that_writes", "--exact", "--ignored", "--nocapture"])
+                .env(CHILD_PATH, &path)
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    let journal = SqliteJournal::open(&path, ManualClock::new()).unwrap();
+    let run = RunId::new("run-shared");
+    let events = lockgate_contract::ports::Journal::events(&journal, &run, 0).await.unwrap();
+    assert_eq!(events.len(), 1 + 3 * ROUNDS * 2);
+    assert_gap_free(&events);
+    let writers: std::collections::BTreeSet<_> = events[1..].iter().map(|event| event.data.to_string()).collect();
+    assert_eq!(writers.len(), 3);
+    for pair in events[1..].chunks(2) {
+        assert_eq!(pair[0].data.text(), pair[1].data.text());
+    }
+}
+
+#[tokio::test]
+async fn it_says_what_it_is_set_to() {
+    let f = Fixture::sqlite();
+    f.create("run-a").await;
+    f.create("run-b").await;
+    let facts = f.journal.describe().await.unwrap();
+    let path = f.folder.as_ref().unwrap().path().join("journal.db");
+    assert_eq!(fact(&facts, "kind"), "sqlite");
+    assert_eq!(fact(&facts, "path"), path.to_str().unwrap());
+    assert_eq!(fact(&facts, "url"), format!("sqlite:{}", path.display()));
+    assert_eq!(fact(&facts, "schema_version"), "1");
+    assert_eq!(fact(&facts, "sqlite_version"), rusqlite::version());
+    assert_eq!(fact(&facts, "journal_mode"), "wal");
+    assert_eq!(fact(&facts, "synchronous"), "full");
+    assert_eq!(fact(&facts, "foreign_keys"), "on");
+    assert_eq!(fact(&facts, "runs"), "2");
+    assert!(fact(&facts, "size_bytes").parse::<u64>().unwrap() >= 4096);
+    // Read back, not repeated: another writer's row is counted too.
+    f.second().create_run(new_run("run-c")).await.unwrap();
+    assert_eq!(fact(&f.journal.describe().await.unwrap(), "runs"), "3");
+}
+
+#[tokio::test]
+async fn an_event_cannot_be_rewritten() {
+    let f = Fixture::sqlite();
+    f.create("run-a").await;
+    let other = Connection::open(f.folder.as_ref().unwrap().path().join("journal.db")).unwrap();
+    let error = other.execute("UPDATE event SET data = '{}'", []).unwrap_err();
+    assert!(error.to_string().contains("an event is never rewritten"), "{error}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_told_and_not_guessed() {
+    let f = Fixture::sqlite();
+    let run = f.create("run-a").await;
+    f.ask(&run, "apr-1").await;
+    let other = Connection::open(f.folder.as_ref().unwrap().path().join("journal.db")).unwrap();
+    other
+        .execute_batch(
+            "DROP TRIGGER event_is_never_rewritten;
+             UPDATE event SET data = '{' WHERE seq = 2;
+             UPDATE run SET status = 'paused';
+             UPDATE approval SET question = '{}';",
+        )
+        .unwrap();
+    let told = f.journal.events(&run, 0).await.unwrap_err();
+    assert!(matches!(&told, JournalError::Corrupt(text) if text.contains("event 2 of run `run-a`")), "{told:?}");
+    let told = f.journal.run(&run).await.unwrap_err();
+    assert!(matches!(&told, JournalError::Corrupt(text) if text.contains("`paused`")), "{told:?}");
+    let told = f.journal.approval(&ApprovalId::new("apr-1")).await.unwrap_err();
+    assert!(matches!(told, JournalError::Corrupt(_)), "{told:?}");
+}
+
+#[test]
+fn urls_say_which_journal() {
+    for (url, message) in [
+        ("journal.db", "does not say what kind"),
+        ("postgres://user:secret@host/db", "`postgres:` is not a kind of journal"),
+        ("sqlite:", "names no file"),
+        ("sqlite::memory:", "has no path"),
+        ("memory:x", "has no path"),
+    ] {
+        let error = open(url, ManualClock::new()).map(drop).unwrap_err();
+        assert!(error.to_string().contains(message), "{url}: {error}");
+        assert!(error.hint().contains("`sqlite:"), "{url}: {}", error.hint());
+        assert!(!error.to_string().contains("secret"), "{error}");
+    }
+    let unknown = open("postgres://host", ManualClock::new()).map(drop).unwrap_err().to_string();
+    assert!(unknown.contains("`sqlite:PATH`") && unknown.contains("`memory:`"), "{unknown}");
+}
+
+#[tokio::test]
+async fn memory_is_a_journal_too() {
+    let journal = open("memory:", ManualClock::new()).unwrap();
+    journal.create_run(new_run("run-a")).await.unwrap();
+    let facts = journal.describe().await.unwrap();
+    assert_eq!((fact(&facts, "kind"), fact(&facts, "runs")), ("memory", "1"));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_made_is_for_the_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a/b/journal.db");
+    let journal = open(&format!("sqlite:{}", path.display()), ManualClock::new()).unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder.path().join("a")), 0o700);
+    assert_eq!(mode(&folder.path().join("a/b")), 0o700);
+    for entry in fs::read_dir(folder.path().join("a/b")).unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
+    drop(journal);
+}
+
+#[test]
+fn a_folder_is_no_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = refusal(folder.path());
+    assert_eq!(error.to_string(), format!("`{}` is not a file", folder.path().display()));
+    assert!(error.hint().contains("name a file"));
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    // Below a file there is no folder, for nobody.
+    let file = folder.path().join("file");
+    fs::write(&file, "x").unwrap();
+    let error = refusal(&file.join("journal.db"));
+    assert!(matches!(&error, OpenError::Access { path, .. } if *path == file), "{error}");
+    let error = refusal(&file.join("deeper/journal.db"));
+    assert!(error.to_string().starts_with("cannot make the folder"), "{error}");
+    assert!(error.hint().contains("in which you may write"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_folder_is_told() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = tempfile::tempdir().unwrap();
+    let closed = folder.path().join("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o500)).unwrap();
+    let opened = open(&format!("sqlite:{}", closed.join("journal.db").display()), ManualClock::new()).map(drop);
+    // The superuser may write everywhere; whoever else gets an answer that names the place.
+    if fs::write(closed.join("probe"), "").is_ok() {
+        assert_eq!(opened, Ok(()));
+    } else {
+        let error = opened.unwrap_err();
+        assert!(matches!(&error, OpenError::Access { path, .. } if *path == closed.join("journal.db")), "{error}");
+    }
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+#[test]
+fn garbage_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let garbage = "this is a letter, not a database\n".repeat(1000);
+    fs::write(&path, &garbage).unwrap();
+    let error = refusal(&path);
+    assert_eq!(
+        error.to_string(),
+        format!("`{}` is not a Lockgate journal: it is not an SQLite database", path.display())
+    );
+    assert_eq!(fs::read_to_string(&path).unwrap(), garbage);
+}
+
+#[test]
+fn a_database_of_another_program_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bookmarks.db");
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE run (mine TEXT)").unwrap();
+    let before = fs::read(&path).unwrap();
+    let error = refusal(&path);
+    assert!(error.to_string().contains("it is a database of another program"), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[tokio::test]
+async fn a_newer_schema_is_refused() {
+    let mut f = Fixture::sqlite();
+    f.create("run-a").await;
+    let path = f.folder.as_ref().unwrap().path().join("journal.db");
+    f.journal = open("memory:", f.clock.clone()).unwrap();
+    let other = Connection::open(&path).unwrap();
+    other.execute("INSERT INTO meta VALUES (2, 'later', 'sha256:x', 0)", []).unwrap();
+    let error = refusal(&path);
+    assert_eq!(error, OpenError::Journal(JournalError::TooNew { found: 2, known: 1 }));
+    assert!(error.hint().contains("newer version"));
+    other.execute("DELETE FROM meta WHERE version = 2", []).unwrap();
+    other.execute("UPDATE meta SET checksum = 'sha256:x'", []).unwrap();
+    assert_eq!(refusal(&path), OpenError::OtherMigration { path: path.clone(), version: 1 });
+}

@@ -1,0 +1,191 @@
+//! A clock that stands still until it is moved, journals to test, and short ways to say what is stored.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use lockgate_contract::approval::{Approval, ApprovalState};
+use lockgate_contract::digest::Digest;
+use lockgate_contract::document::{Document, Limits};
+use lockgate_contract::effect::Effect;
+use lockgate_contract::event::{Event, EventType, NewEvent};
+use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
+use lockgate_contract::ports::{Claim, Clock, Decision, Journal, NewRun, StoredArtifact};
+use lockgate_contract::run::RunKind;
+use lockgate_contract::time::Timestamp;
+use lockgate_journal::{MemoryJournal, SqliteJournal};
+use tempfile::TempDir;
+
+/// Time that only the test moves.
+pub(crate) struct ManualClock(AtomicI64);
+
+/// When every test begins.
+pub(crate) const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+
+impl ManualClock {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self(AtomicI64::new(START.as_millis())))
+    }
+
+    pub(crate) fn pass(&self, time: Duration) {
+        self.0.fetch_add(i64::try_from(time.as_millis()).unwrap(), Ordering::SeqCst);
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.load(Ordering::SeqCst))
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.now().since(START)
+    }
+}
+
+/// A journal with its clock.
+pub(crate) struct Fixture {
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) journal: Arc<dyn Journal>,
+    pub(crate) folder: Option<TempDir>,
+}
+
+impl Fixture {
+    pub(crate) fn memory() -> Self {
+        let clock = ManualClock::new();
+        Self { journal: Arc::new(MemoryJournal::new(clock.clone())), clock, folder: None }
+    }
+
+    pub(crate) fn sqlite() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = ManualClock::new();
+        let journal = SqliteJournal::open(&folder.path().join("journal.db"), clock.clone()).unwrap();
+        Self { journal: Arc::new(journal), clock, folder: Some(folder) }
+    }
+
+    /// Another handle on the same file, as another process would have one.
+    pub(crate) fn second(&self) -> Arc<dyn Journal> {
+        let path = self.folder.as_ref().unwrap().path().join("journal.db");
+        Arc::new(SqliteJournal::open(&path, self.clock.clone()).unwrap())
+    }
+
+    pub(crate) async fn create(&self, id: &str) -> RunId {
+        let run = new_run(id);
+        let run_id = run.run_id.clone();
+        self.journal.create_run(run).await.unwrap();
+        run_id
+    }
+
+    pub(crate) async fn ask(&self, run: &RunId, id: &str) -> Approval {
+        let approval = approval(run, id);
+        self.journal.ask(approval.clone(), vec![event("approval.requested")]).await.unwrap();
+        approval
+    }
+
+    pub(crate) async fn decide(&self, id: &str, answer: ApprovalState) {
+        self.journal.decide(decision(id, answer)).await.unwrap();
+    }
+
+    pub(crate) async fn kinds(&self, run: &RunId) -> Vec<String> {
+        self.events(run).await.iter().map(|event| event.kind.word().to_owned()).collect()
+    }
+
+    pub(crate) async fn events(&self, run: &RunId) -> Vec<Event> {
+        self.journal.events(run, 0).await.unwrap()
+    }
+
+    /// Everything that can be read of a run, as text: to show that something was, or was not, changed.
+    pub(crate) async fn everything(&self, run: &RunId) -> String {
+        let filter = lockgate_contract::ports::ApprovalFilter { run_id: Some(run.clone()), state: None };
+        format!(
+            "{:#?}\n{:#?}\n{:#?}",
+            self.journal.run(run).await.unwrap(),
+            self.events(run).await,
+            self.journal.approvals(filter).await.unwrap(),
+        )
+    }
+}
+
+pub(crate) fn document(text: &str) -> Document {
+    Document::parse(text, Limits::OUTPUT).unwrap()
+}
+
+pub(crate) fn event(kind: &str) -> NewEvent {
+    event_with(kind, "{}")
+}
+
+pub(crate) fn event_with(kind: &str, data: &str) -> NewEvent {
+    NewEvent { kind: EventType::from_word(kind), step: 0, call_id: None, data: document(data) }
+}
+
+pub(crate) fn new_run(id: &str) -> NewRun {
+    NewRun {
+        run_id: RunId::new(id),
+        tenant: "tenant".to_owned(),
+        kind: RunKind::Agent,
+        title: format!("title of {id}"),
+        started: event("run.started"),
+    }
+}
+
+/// How long a question stays open.
+pub(crate) const OPEN_FOR: Duration = Duration::from_secs(60);
+
+/// The call of every question: `step-0:call-0` of its run.
+pub(crate) fn approval(run: &RunId, id: &str) -> Approval {
+    Approval {
+        approval_id: ApprovalId::new(id),
+        run_id: run.clone(),
+        call_id: run.call(0, 0),
+        step: 7,
+        tool_name: "pay".to_owned(),
+        tool_version: "1.0".to_owned(),
+        definition: Digest::of_text("test", "definition"),
+        arguments: document("{ \"amount\" : 123456789012345678901234567890.10 ,\n \"to\": \"bøb\" }"),
+        arguments_digest: Digest::of_text("test", "arguments"),
+        effect: Effect::External,
+        tenant: "tenant".to_owned(),
+        user: "user".to_owned(),
+        agent: "agent".to_owned(),
+        shown_text: "pay 1.0 wants to run\n".to_owned(),
+        digest: bound(id),
+        requested_at: START,
+        expires_at: START.after(OPEN_FOR),
+        state: ApprovalState::Pending,
+        decided_by: None,
+        decided_at: None,
+        reason: None,
+        consumed_at: None,
+    }
+}
+
+/// The digest that the question `id` is bound to.
+pub(crate) fn bound(id: &str) -> Digest {
+    Digest::of_text("test", id)
+}
+
+pub(crate) fn decision(id: &str, answer: ApprovalState) -> Decision {
+    Decision { approval_id: ApprovalId::new(id), answer, by: "alice".to_owned(), reason: None, digest: None }
+}
+
+pub(crate) fn claim(call: &CallId, attempt: u32, approval: Option<&str>) -> Claim {
+    Claim {
+        call_id: call.clone(),
+        step: 0,
+        attempt,
+        tool_name: "pay".to_owned(),
+        effect: Effect::External,
+        arguments_digest: Digest::of_text("test", "arguments"),
+        idempotency_key: format!("key of {call}"),
+        approval: approval.map(|id| (ApprovalId::new(id), bound(id))),
+    }
+}
+
+pub(crate) fn artifact(id: &str, text: &str) -> StoredArtifact {
+    StoredArtifact { artifact_id: ArtifactId::new(id), text: text.to_owned() }
+}
+
+pub(crate) fn assert_gap_free(events: &[Event]) {
+    let numbers: Vec<u64> = events.iter().map(|event| event.seq).collect();
+    let expected: Vec<u64> = (1..=events.len() as u64).collect();
+    assert_eq!(numbers, expected);
+}
