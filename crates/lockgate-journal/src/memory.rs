@@ -12,7 +12,7 @@ use lockgate_contract::ports::{
 };
 use lockgate_contract::time::Timestamp;
 
-use crate::rules;
+use crate::rules::{self, StatusChange};
 
 /// Keeps everything in memory. One lock is one commit; whoever needs several checks makes all of them before the first
 /// change, so that a refusal writes nothing.
@@ -47,7 +47,10 @@ struct Call {
 impl MemoryJournal {
     /// An empty journal that stamps and judges by `clock`.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, state: Mutex::default() }
+        Self {
+            clock,
+            state: Mutex::default(),
+        }
     }
 
     fn commit<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> T {
@@ -96,7 +99,10 @@ impl State {
     }
 
     fn ask(&mut self, approval: Approval, events: Vec<NewEvent>, now: Timestamp) -> Result<Appended, JournalError> {
-        let known = self.approvals.iter().any(|known| known.approval_id == approval.approval_id);
+        let known = self
+            .approvals
+            .iter()
+            .any(|known| known.approval_id == approval.approval_id);
         let run = self.run(&approval.run_id)?;
         if known {
             return Err(JournalError::Exists(approval.approval_id.to_string()));
@@ -113,8 +119,11 @@ impl State {
         events: Vec<NewEvent>,
         now: Timestamp,
     ) -> Result<Appended, ClaimRefused> {
-        let taken =
-            self.run(run)?.calls.get(&claim.call_id).is_some_and(|call| call.settled || claim.attempt <= call.attempt);
+        let taken = self
+            .run(run)?
+            .calls
+            .get(&claim.call_id)
+            .is_some_and(|call| call.settled || claim.attempt <= call.attempt);
         if taken || claim.attempt == 0 {
             return Err(ClaimRefused::AlreadyClaimed);
         }
@@ -201,8 +210,10 @@ impl Run {
         if events.is_empty() {
             return Vec::new();
         }
-        if let Some(status) = rules::status_change(&events) {
-            self.record.status = status;
+        match StatusChange::of(&events) {
+            StatusChange::Keep => {}
+            StatusChange::Clear => self.record.status = None,
+            StatusChange::Set(status) => self.record.status = Some(status),
         }
         self.record.updated_at = now;
         let mut appended = Vec::with_capacity(events.len());
@@ -216,7 +227,10 @@ impl Run {
 }
 
 fn as_of(approval: &Approval, now: Timestamp) -> Approval {
-    Approval { state: approval.state_at(now), ..approval.clone() }
+    Approval {
+        state: approval.state_at(now),
+        ..approval.clone()
+    }
 }
 
 impl Journal for MemoryJournal {
@@ -228,7 +242,7 @@ impl Journal for MemoryJournal {
         Box::pin(async move { self.commit(|state, now| Ok(state.run(run)?.append(events, now))) })
     }
 
-    fn ask<'a>(&'a self, approval: Approval, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
+    fn ask(&self, approval: Approval, events: Vec<NewEvent>) -> BoxFuture<'_, Result<Appended, JournalError>> {
         Box::pin(async move { self.commit(|state, now| state.ask(approval, events, now)) })
     }
 
@@ -258,7 +272,11 @@ impl Journal for MemoryJournal {
     fn approval<'a>(&'a self, approval: &'a ApprovalId) -> BoxFuture<'a, Result<Option<Approval>, JournalError>> {
         Box::pin(async move {
             self.commit(|state, now| {
-                Ok(state.approvals.iter().find(|known| known.approval_id == *approval).map(|found| as_of(found, now)))
+                Ok(state
+                    .approvals
+                    .iter()
+                    .find(|known| known.approval_id == *approval)
+                    .map(|found| as_of(found, now)))
             })
         })
     }
@@ -290,13 +308,23 @@ impl Journal for MemoryJournal {
         run: &'a RunId,
         artifact: &'a ArtifactId,
     ) -> BoxFuture<'a, Result<Option<String>, JournalError>> {
-        Box::pin(async move { Ok(self.lock().run(run).ok().and_then(|run| run.artifacts.get(artifact).cloned())) })
+        Box::pin(async move {
+            Ok(self
+                .lock()
+                .run(run)
+                .ok()
+                .and_then(|run| run.artifacts.get(artifact).cloned()))
+        })
     }
 
     fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>> {
         Box::pin(async move {
             let runs = self.lock().runs.len();
-            let facts = [("kind", "memory".to_owned()), ("durable", "no".to_owned()), ("runs", runs.to_string())];
+            let facts = [
+                ("kind", "memory".to_owned()),
+                ("durable", "no".to_owned()),
+                ("runs", runs.to_string()),
+            ];
             Ok(facts.map(|(name, fact)| (name.to_owned(), fact)).to_vec())
         })
     }

@@ -19,10 +19,9 @@ use crate::sqlite::SqliteJournal;
 pub fn open(url: &str, clock: Arc<dyn Clock>) -> Result<Arc<dyn Journal>, OpenError> {
     match url.split_once(':') {
         Some(("memory", "")) => Ok(Arc::new(MemoryJournal::new(clock))),
-        Some(("memory", _)) => Err(OpenError::MemoryWithPath),
+        // SQLite itself would take its `:memory:` for "no file", and what was meant to be kept would be lost.
+        Some(("memory", _) | ("sqlite", ":memory:")) => Err(OpenError::MemoryWithPath),
         Some(("sqlite", "")) => Err(OpenError::NoPath),
-        // SQLite itself would take this for "no file", and what was meant to be kept would be lost.
-        Some(("sqlite", ":memory:")) => Err(OpenError::MemoryWithPath),
         Some(("sqlite", path)) => Ok(Arc::new(SqliteJournal::open(Path::new(path), clock)?)),
         // Only the scheme is repeated: the rest of a URL may hold a password.
         Some((scheme, _)) => Err(OpenError::UnknownScheme(scheme.to_owned())),

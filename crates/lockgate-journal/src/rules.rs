@@ -54,7 +54,10 @@ pub(crate) fn decide(approval: &Approval, decision: &Decision, now: Timestamp) -
         | (ApprovalState::Withdrawn, ApprovalState::Granted) => true,
         (ApprovalState::Granted | ApprovalState::Denied | ApprovalState::Withdrawn, _) => false,
         (answer @ (ApprovalState::Pending | ApprovalState::Expired | ApprovalState::Consumed), _) => {
-            return Err(JournalError::unavailable(format_args!("`{}` is not an answer to a question", answer.word())));
+            return Err(JournalError::unavailable(format_args!(
+                "`{}` is not an answer to a question",
+                answer.word()
+            )));
         }
     };
     let id = || approval.approval_id.clone();
@@ -63,7 +66,12 @@ pub(crate) fn decide(approval: &Approval, decision: &Decision, now: Timestamp) -
             ApprovalState::Expired => "expired".to_owned(),
             state => format!("already_{}", state.word()),
         };
-        refused(approval, decision, reason, DecisionRefused::NotOpen { approval: id(), state })
+        refused(
+            approval,
+            decision,
+            reason,
+            DecisionRefused::NotOpen { approval: id(), state },
+        )
     } else if decision.digest.as_ref().is_some_and(|shown| *shown != approval.digest) {
         refused(approval, decision, "digest".to_owned(), DecisionRefused::Digest(id()))
     } else {
@@ -81,11 +89,17 @@ fn taken(approval: &Approval, decision: &Decision, now: Timestamp) -> Verdict {
         ..approval.clone()
     };
     let event = decided_event(approval, decision, decision.answer.word(), decision.reason.clone());
-    Verdict { event, answer: Ok(decided) }
+    Verdict {
+        event,
+        answer: Ok(decided),
+    }
 }
 
 fn refused(approval: &Approval, decision: &Decision, reason: String, refusal: DecisionRefused) -> Verdict {
-    Verdict { event: decided_event(approval, decision, "refused", Some(reason)), answer: Err(refusal) }
+    Verdict {
+        event: decided_event(approval, decision, "refused", Some(reason)),
+        answer: Err(refusal),
+    }
 }
 
 fn decided_event(approval: &Approval, decision: &Decision, word: &str, reason: Option<String>) -> NewEvent {
@@ -98,17 +112,27 @@ fn decided_event(approval: &Approval, decision: &Decision, word: &str, reason: O
     NewEvent::new(approval.step, Some(approval.call_id.clone()), &body)
 }
 
-/// What these events make of the status in the run's row: `None` leaves it. The row is a projection for lists; the truth
-/// is the fold over the events.
-pub(crate) fn status_change(events: &[NewEvent]) -> Option<Option<RunStatus>> {
-    events.iter().rev().find_map(|event| match event.kind {
-        EventType::RunCompleted => Some(Some(RunStatus::Completed)),
-        EventType::RunFailed => Some(Some(RunStatus::Failed)),
-        EventType::RunLimitReached => Some(Some(RunStatus::LimitReached)),
-        EventType::RunCancelled => Some(Some(RunStatus::Cancelled)),
-        EventType::RunWaiting => Some(Some(RunStatus::WaitingForApproval)),
-        EventType::RunNeedsReconciliation => Some(Some(RunStatus::NeedsReconciliation)),
-        EventType::RunResumed => Some(None),
-        _ => None,
-    })
+/// What events make of the status in the run's row. The row is a projection for lists; the truth is the fold over the
+/// events.
+pub(crate) enum StatusChange {
+    Keep,
+    Clear,
+    Set(RunStatus),
+}
+
+impl StatusChange {
+    /// The last event that says something counts.
+    pub(crate) fn of(events: &[NewEvent]) -> Self {
+        let said = events.iter().rev().find_map(|event| match event.kind {
+            EventType::RunCompleted => Some(Self::Set(RunStatus::Completed)),
+            EventType::RunFailed => Some(Self::Set(RunStatus::Failed)),
+            EventType::RunLimitReached => Some(Self::Set(RunStatus::LimitReached)),
+            EventType::RunCancelled => Some(Self::Set(RunStatus::Cancelled)),
+            EventType::RunWaiting => Some(Self::Set(RunStatus::WaitingForApproval)),
+            EventType::RunNeedsReconciliation => Some(Self::Set(RunStatus::NeedsReconciliation)),
+            EventType::RunResumed => Some(Self::Clear),
+            _ => None,
+        });
+        said.unwrap_or(Self::Keep)
+    }
 }

@@ -26,7 +26,11 @@ pub(crate) fn skip_escape(bytes: &[u8], start: usize) -> usize {
         (b'\\', [b'n' | b'r' | b't' | b'b' | b'f', ..]) => 1,
         (b'\\', [b'u', digits @ ..]) if starts_with_hex(digits, 4) => 5,
         (b'%', digits) if starts_with_hex(digits, 2) => 2,
-        (b'[', rest) => rest.iter().position(|byte| !byte.is_ascii_digit()).filter(|&end| rest[end] == b'm').map_or(0, |end| end + 1),
+        (b'[', rest) => rest
+            .iter()
+            .position(|byte| !byte.is_ascii_digit())
+            .filter(|&end| rest[end] == b'm')
+            .map_or(0, |end| end + 1),
         _ => 0,
     };
     start + length
@@ -45,7 +49,11 @@ fn ends_colour(head: &[u8]) -> bool {
     let Some((b'm', parameters)) = head.split_last() else {
         return false;
     };
-    let open = parameters.iter().rev().take(16).position(|byte| !(byte.is_ascii_digit() || *byte == b';'));
+    let open = parameters
+        .iter()
+        .rev()
+        .take(16)
+        .position(|byte| !(byte.is_ascii_digit() || *byte == b';'));
     open.is_some_and(|distance| parameters[parameters.len() - 1 - distance] == b'[')
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
+use crate::document;
 use crate::error::RedactError;
 use crate::key_names::KeyKind;
 use crate::known::{KnownValues, Named};
@@ -12,7 +13,6 @@ use crate::rules::{CompiledRule, RULES};
 use crate::scrubber::Scrubber;
 use crate::secret::SecretValue;
 use crate::structural::{pem, url};
-use crate::document;
 
 /// A known value needs at least so many characters after trimming; shorter ones would be found everywhere by chance.
 pub const MINIMUM_LENGTH: usize = 8;
@@ -53,7 +53,11 @@ impl Default for ScrubberBuilder {
 impl ScrubberBuilder {
     /// A builder without known values, with [`DEFAULT_KEY`].
     pub fn new() -> Self {
-        Self { key: DEFAULT_KEY.into(), secrets: Vec::new(), allowed: HashSet::new() }
+        Self {
+            key: DEFAULT_KEY.into(),
+            secrets: Vec::new(),
+            allowed: HashSet::new(),
+        }
     }
 
     /// The key of the tags in markers: the same key gives the same tags.
@@ -72,23 +76,34 @@ impl ScrubberBuilder {
     /// [`RedactError::ValueInMarker`] when a marker would show the value. The builder stays as it was.
     pub fn secret(&mut self, name: &str, value: SecretValue) -> Result<&mut Self, RedactError> {
         let usable = (1..=LONGEST_NAME).contains(&name.len())
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte));
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte));
         if !usable {
             return Err(RedactError::UnusableName { name: name.to_owned() });
         }
         let trimmed = value.expose().trim();
         let length = trimmed.chars().count();
         if length < MINIMUM_LENGTH {
-            return Err(RedactError::SecretTooShort { name: name.to_owned(), length });
+            return Err(RedactError::SecretTooShort {
+                name: name.to_owned(),
+                length,
+            });
         }
-        let shown = self.labels().into_iter().any(|label| marker_start(&label).contains(trimmed))
+        let shown = self
+            .labels()
+            .into_iter()
+            .any(|label| marker_start(&label).contains(trimmed))
             || std::iter::once(trimmed)
                 .chain(self.secrets.iter().map(|secret| secret.value.expose()))
                 .any(|value| marker_start(name).contains(value));
         if shown {
             return Err(RedactError::ValueInMarker { name: name.to_owned() });
         }
-        self.secrets.push(Named { name: name.into(), value: SecretValue::new(trimmed) });
+        self.secrets.push(Named {
+            name: name.into(),
+            value: SecretValue::new(trimmed),
+        });
         Ok(self)
     }
 
@@ -99,7 +114,9 @@ impl ScrubberBuilder {
     ///
     /// [`RedactError::UnusableDigest`] when this is not a digest of 64 hexadecimal digits.
     pub fn allow_digest(&mut self, digest: &str) -> Result<&mut Self, RedactError> {
-        let unusable = || RedactError::UnusableDigest { entry: digest.to_owned() };
+        let unusable = || RedactError::UnusableDigest {
+            entry: digest.to_owned(),
+        };
         if digest.len() != 64 || !digest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(unusable());
         }
@@ -111,17 +128,16 @@ impl ScrubberBuilder {
         Ok(self)
     }
 
-    /// Compiles the rules and the searches.
+    /// Builds the searches.
     ///
     /// # Errors
     ///
-    /// [`RedactError::Automaton`] when far too many values are known; [`RedactError::Pattern`] is a defect of this
-    /// crate that its tests rule out.
+    /// [`RedactError::Automaton`] when far too many values are known.
     pub fn build(&self) -> Result<Scrubber, RedactError> {
         Ok(Scrubber {
             known: KnownValues::new(self.secrets.clone())?,
             prefilter: Prefilter::new()?,
-            rules: CompiledRule::all()?,
+            rules: RULES.iter().map(CompiledRule::new).collect(),
             tagger: Tagger::new(&self.key),
             labels: self.labels(),
             allowed: self.allowed.clone(),

@@ -26,7 +26,12 @@ pub(crate) fn scrub(scrubber: &Scrubber, document: &Document) -> Option<Document
     if places.is_empty() && memchr::memchr(b'\\', text.as_bytes()).is_none() {
         return None;
     }
-    let mut walk = Walk { scrubber, text, places, edits: Vec::new() };
+    let mut walk = Walk {
+        scrubber,
+        text,
+        places,
+        edits: Vec::new(),
+    };
     walk.value(document.root(), None);
     if walk.edits.is_empty() {
         return None;
@@ -84,7 +89,11 @@ impl<'d> Walk<'d> {
             }
             // A marker in a key says what stood there, not what the value is.
             let judged = self.is_suspicious(name) && !key.contains(OPENING);
-            let kind = if judged { classify(&key) } else { named.filter(|_| key == "value") };
+            let kind = if judged {
+                classify(&key)
+            } else {
+                named.filter(|_| key == "value")
+            };
             let kind = kind.filter(|_| !value.as_str().is_some_and(|text| is_directory_variable(&key, &text)));
             self.value(value, kind);
         }
@@ -103,8 +112,12 @@ impl<'d> Walk<'d> {
             return new_names;
         }
         let is_new = |index: usize| new_names.get(index).is_some_and(Option::is_some);
-        let mut taken: HashSet<String> =
-            node.members().enumerate().filter(|(index, _)| !is_new(*index)).map(|(_, (key, _))| key.into_owned()).collect();
+        let mut taken: HashSet<String> = node
+            .members()
+            .enumerate()
+            .filter(|(index, _)| !is_new(*index))
+            .map(|(_, (key, _))| key.into_owned())
+            .collect();
         for name in new_names.iter_mut().flatten() {
             let plain_length = name.len();
             let mut number = 1;
@@ -134,7 +147,11 @@ impl<'d> Walk<'d> {
         let text = node.as_str()?;
         self.scrubber.scrub_in_context(&text, |text| {
             let kind = kind.filter(|_| !is_placeholder(text))?;
-            let part = if kind == KeyKind::Authorization { credential(text, true)? } else { 0..text.len() };
+            let part = if kind == KeyKind::Authorization {
+                credential(text, true)?
+            } else {
+                0..text.len()
+            };
             Some((part, kind))
         })
     }
@@ -143,7 +160,8 @@ impl<'d> Walk<'d> {
     fn is_suspicious(&self, node: Node<'d>) -> bool {
         let Range { start, end } = self.place(node);
         let next = self.places.partition_point(|&place| place < start);
-        self.places.get(next).is_some_and(|&place| place < end) || memchr::memchr(b'\\', node.raw().as_bytes()).is_some()
+        self.places.get(next).is_some_and(|&place| place < end)
+            || memchr::memchr(b'\\', node.raw().as_bytes()).is_some()
     }
 
     /// Where a node stands in the text.
@@ -153,7 +171,8 @@ impl<'d> Walk<'d> {
     }
 
     fn edit(&mut self, node: Node<'d>, new_text: &str) {
-        self.edits.push((self.place(node), Document::string(new_text).text().to_owned()));
+        self.edits
+            .push((self.place(node), Document::string(new_text).text().to_owned()));
     }
 
     fn edited(&self) -> String {

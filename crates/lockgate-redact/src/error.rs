@@ -7,7 +7,9 @@ use crate::builder::MINIMUM_LENGTH;
 #[non_exhaustive]
 pub enum RedactError {
     /// The value is so short that it would be found everywhere by chance.
-    #[error("secret `{name}` has {length} characters after trimming; at least {MINIMUM_LENGTH} are needed to find it safely")]
+    #[error(
+        "secret `{name}` has {length} characters after trimming; at least {MINIMUM_LENGTH} are needed to find it safely"
+    )]
     SecretTooShort {
         /// The refused secret's name.
         name: String,
@@ -34,16 +36,6 @@ pub enum RedactError {
     UnusableDigest {
         /// The refused entry.
         entry: String,
-    },
-
-    /// A rule of the built-in table does not compile: a defect of this crate.
-    #[error("the pattern of rule `{rule}` does not compile")]
-    Pattern {
-        /// The rule's name.
-        rule: &'static str,
-        /// What the regular expression compiler says.
-        #[source]
-        source: Box<regex::Error>,
     },
 
     /// So many literals or secrets that no automaton can be built over them.

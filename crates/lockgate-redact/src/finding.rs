@@ -30,7 +30,12 @@ pub(crate) struct Finding<'a> {
 impl<'a> Finding<'a> {
     /// A part of the text that stands for itself.
     pub(crate) fn part(text: &'a str, range: Range<usize>, label: &'a str, rank: Rank) -> Self {
-        Self { value: &text[range.clone()], range, label, rank }
+        Self {
+            value: &text[range.clone()],
+            range,
+            label,
+            rank,
+        }
     }
 }
 
@@ -38,7 +43,12 @@ impl<'a> Finding<'a> {
 ///
 /// Overlapping findings become one. Markers that stand in the text already are never touched, which makes scrubbing
 /// idempotent: a finding around a marker is replaced piece by piece.
-pub(crate) fn replace(text: &str, mut findings: Vec<Finding<'_>>, markers: &[Range<usize>], tagger: &Tagger) -> Option<String> {
+pub(crate) fn replace(
+    text: &str,
+    mut findings: Vec<Finding<'_>>,
+    markers: &[Range<usize>],
+    tagger: &Tagger,
+) -> Option<String> {
     findings.sort_by_key(|finding| finding.range.start);
     let mut out = String::new();
     let mut copied = 0;

@@ -16,8 +16,14 @@ pub(crate) enum KeyKind {
 
 impl KeyKind {
     /// Every kind, for the list of labels.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Password, Self::Secret, Self::Token, Self::Key, Self::Authorization, Self::Cookie];
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Password,
+        Self::Secret,
+        Self::Token,
+        Self::Key,
+        Self::Authorization,
+        Self::Cookie,
+    ];
 
     /// The label of the marker.
     pub(crate) fn label(self) -> &'static str {
@@ -35,43 +41,152 @@ impl KeyKind {
 /// Short literals of which every sensitive name that is written in a usual way holds at least one: they go into the
 /// prefilter.
 pub(crate) const STEMS: [&str; 17] = [
-    "pass", "Pass", "PASS", "ecret", "ECRET", "oken", "OKEN", "key", "Key", "KEY", "ookie", "OOKIE", "pwd", "Pwd", "PWD",
-    "uthorization", "UTHORIZATION",
+    "pass",
+    "Pass",
+    "PASS",
+    "ecret",
+    "ECRET",
+    "oken",
+    "OKEN",
+    "key",
+    "Key",
+    "KEY",
+    "ookie",
+    "OOKIE",
+    "pwd",
+    "Pwd",
+    "PWD",
+    "uthorization",
+    "UTHORIZATION",
 ];
 
 /// First words that turn a name into something about a secret.
 const ABOUT: &[&str] = &[
-    "allow", "bad", "change", "count", "disable", "enable", "enabled", "expired", "forgot", "has", "hide", "invalid", "is", "max",
-    "min", "missing", "needs", "next", "no", "not", "num", "old", "require", "required", "requires", "reset", "show", "use",
-    "verify", "with", "without", "wrong",
+    "allow", "bad", "change", "count", "disable", "enable", "enabled", "expired", "forgot", "has", "hide", "invalid",
+    "is", "max", "min", "missing", "needs", "next", "no", "not", "num", "old", "require", "required", "requires",
+    "reset", "show", "use", "verify", "with", "without", "wrong",
 ];
 
 /// Words before `pass`.
 const BEFORE_PASS: &[&str] = &[
-    "admin", "auth", "database", "db", "email", "ftp", "http", "mail", "mysql", "pg", "postgres", "proxy", "redis", "root",
-    "smtp", "user",
+    "admin", "auth", "database", "db", "email", "ftp", "http", "mail", "mysql", "pg", "postgres", "proxy", "redis",
+    "root", "smtp", "user",
 ];
 
 /// Words before `token`. Anything else (`page`, `next`, `progress`, `max`, `stop`, …) is a cursor or a piece of text.
 const BEFORE_TOKEN: &[&str] = &[
-    "access", "account", "admin", "anthropic", "api", "app", "auth", "authentication", "authorization", "aws", "azure", "bearer",
-    "bot", "cf", "cloudflare", "consul", "csrf", "databricks", "deploy", "deployment", "device", "digitalocean", "discord", "docker",
-    "gcp", "gh", "github", "gitlab", "google", "heroku", "hf", "hub", "huggingface", "id", "jira", "job", "jwt", "linear", "login", "mcp",
-    "notion", "npm", "oauth", "oauth2", "openai", "personal", "private", "publish", "pypi", "refresh", "registry", "root", "secret",
-    "security", "sentry", "service", "session", "slack", "stripe", "telegram", "terraform", "tf", "twilio", "user", "vault",
-    "verification", "webhook", "xsrf",
+    "access",
+    "account",
+    "admin",
+    "anthropic",
+    "api",
+    "app",
+    "auth",
+    "authentication",
+    "authorization",
+    "aws",
+    "azure",
+    "bearer",
+    "bot",
+    "cf",
+    "cloudflare",
+    "consul",
+    "csrf",
+    "databricks",
+    "deploy",
+    "deployment",
+    "device",
+    "digitalocean",
+    "discord",
+    "docker",
+    "gcp",
+    "gh",
+    "github",
+    "gitlab",
+    "google",
+    "heroku",
+    "hf",
+    "hub",
+    "huggingface",
+    "id",
+    "jira",
+    "job",
+    "jwt",
+    "linear",
+    "login",
+    "mcp",
+    "notion",
+    "npm",
+    "oauth",
+    "oauth2",
+    "openai",
+    "personal",
+    "private",
+    "publish",
+    "pypi",
+    "refresh",
+    "registry",
+    "root",
+    "secret",
+    "security",
+    "sentry",
+    "service",
+    "session",
+    "slack",
+    "stripe",
+    "telegram",
+    "terraform",
+    "tf",
+    "twilio",
+    "user",
+    "vault",
+    "verification",
+    "webhook",
+    "xsrf",
 ];
 
 /// Words before `TOKEN` in the name of an environment variable that make it harmless; all others are credentials.
 const BEFORE_HARMLESS_VARIABLE: &[&str] = &[
-    "bos", "cancel", "cancellation", "client", "cls", "continuation", "eos", "end", "first", "idempotency", "last", "mask", "page",
-    "pad", "progress", "resume", "sep", "start", "stop", "sync", "unk",
+    "bos",
+    "cancel",
+    "cancellation",
+    "client",
+    "cls",
+    "continuation",
+    "eos",
+    "end",
+    "first",
+    "idempotency",
+    "last",
+    "mask",
+    "page",
+    "pad",
+    "progress",
+    "resume",
+    "sep",
+    "start",
+    "stop",
+    "sync",
+    "unk",
 ];
 
 /// Words before `key`.
 const BEFORE_KEY: &[&str] = &[
-    "access", "admin", "api", "auth", "cipher", "decryption", "encryption", "hmac", "master", "private", "secret", "shared",
-    "signature", "signing", "webhook",
+    "access",
+    "admin",
+    "api",
+    "auth",
+    "cipher",
+    "decryption",
+    "encryption",
+    "hmac",
+    "master",
+    "private",
+    "secret",
+    "shared",
+    "signature",
+    "signing",
+    "webhook",
 ];
 
 /// Words before `KEY` that count only in the name of an environment variable.
@@ -113,6 +228,10 @@ pub(crate) fn classify(name: &str) -> Option<KeyKind> {
     if folded.count > 1 && ABOUT.contains(&folded.words().next().unwrap_or("")) {
         return None;
     }
+    // A sentence is not a name.
+    if folded.count > 4 && name.contains(' ') {
+        return None;
+    }
     let variable = is_variable_name(name);
     match last {
         "token" => {
@@ -122,8 +241,7 @@ pub(crate) fn classify(name: &str) -> Option<KeyKind> {
             credential.then_some(KeyKind::Token)
         }
         "key" => {
-            let credential =
-                BEFORE_KEY.contains(&before) || (variable && BEFORE_KEY_VARIABLE.contains(&before));
+            let credential = BEFORE_KEY.contains(&before) || (variable && BEFORE_KEY_VARIABLE.contains(&before));
             credential.then_some(KeyKind::Key)
         }
         "pass" => BEFORE_PASS.contains(&before).then_some(KeyKind::Password),
@@ -136,7 +254,10 @@ pub(crate) fn classify(name: &str) -> Option<KeyKind> {
 
 /// Whether a name is written like an environment variable.
 pub(crate) fn is_variable_name(name: &str) -> bool {
-    name.len() > 2 && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+    name.len() > 2
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
 const LONGEST: usize = 96;
@@ -153,7 +274,11 @@ impl Folded {
     fn new(name: &str) -> Self {
         let bytes = name.as_bytes();
         let bytes = &bytes[bytes.len().saturating_sub(LONGEST)..];
-        let mut folded = Self { text: [0; LONGEST], ends: [0; MOST_WORDS], count: 0 };
+        let mut folded = Self {
+            text: [0; LONGEST],
+            ends: [0; MOST_WORDS],
+            count: 0,
+        };
         let mut length = 0;
         let mut word_open = false;
         for (index, &byte) in bytes.iter().enumerate() {
@@ -163,8 +288,7 @@ impl Folded {
             }
             let previous = index.checked_sub(1).map_or(0, |previous| bytes[previous]);
             let next = bytes.get(index + 1).copied().unwrap_or(0);
-            let hump = byte.is_ascii_uppercase()
-                && (!previous.is_ascii_uppercase() || next.is_ascii_lowercase());
+            let hump = byte.is_ascii_uppercase() && (!previous.is_ascii_uppercase() || next.is_ascii_lowercase());
             if !word_open || hump {
                 if folded.count == MOST_WORDS {
                     folded.forget_first_word();
@@ -192,7 +316,11 @@ impl Folded {
 
     /// `api_key_2` and `password1` are judged like `api_key` and `password`.
     fn drop_number(&mut self) {
-        while self.count > 1 && self.word_from_end(0).is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit())) {
+        while self.count > 1
+            && self
+                .word_from_end(0)
+                .is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()))
+        {
             self.count -= 1;
         }
         let Some(last) = self.count.checked_sub(1) else { return };
@@ -203,7 +331,9 @@ impl Folded {
     }
 
     fn words(&self) -> impl Iterator<Item = &str> {
-        (0..self.count).rev().filter_map(|distance| self.word_from_end(distance))
+        (0..self.count)
+            .rev()
+            .filter_map(|distance| self.word_from_end(distance))
     }
 
     fn word_from_end(&self, distance: usize) -> Option<&str> {

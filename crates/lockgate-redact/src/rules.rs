@@ -2,10 +2,12 @@
 
 mod table;
 
+use std::ops::Range;
+use std::sync::OnceLock;
+
 use regex::Regex;
 
 use crate::boundary::starts_word;
-use crate::error::RedactError;
 use crate::finding::{Finding, Rank};
 use crate::placeholder::is_example_token;
 
@@ -46,30 +48,41 @@ pub(crate) enum Boundary {
     WordOrHyphen,
 }
 
-/// A rule that is ready to run.
+/// A rule that is ready to run. Its pattern is compiled when a text first has one of its literals: all of them would
+/// cost every start of the program two milliseconds.
 pub(crate) struct CompiledRule {
     rule: &'static Rule,
-    pattern: Regex,
+    /// Empty inside when the pattern does not compile, which the tests of the table rule out.
+    pattern: OnceLock<Option<Regex>>,
 }
 
 impl CompiledRule {
-    pub(crate) fn all() -> Result<Vec<Self>, RedactError> {
-        RULES.iter().map(Self::new).collect()
+    pub(crate) const fn new(rule: &'static Rule) -> Self {
+        Self {
+            rule,
+            pattern: OnceLock::new(),
+        }
     }
 
-    fn new(rule: &'static Rule) -> Result<Self, RedactError> {
-        let pattern = Regex::new(rule.pattern)
-            .map_err(|source| RedactError::Pattern { rule: rule.label, source: Box::new(source) })?;
-        Ok(Self { rule, pattern })
-    }
-
-    /// The token whose literal stands at `at`. `previous_end` says whether another finding ends at a place; there a
+    /// The token whose literal stands at `at`. `found_until` says whether another finding ends at a place; there a
     /// token may begin too.
-    pub(crate) fn find<'a>(&self, text: &'a str, at: usize, found_until: impl Fn(usize) -> bool) -> Option<Finding<'a>> {
+    pub(crate) fn find<'a>(
+        &self,
+        text: &'a str,
+        at: usize,
+        found_until: impl Fn(usize) -> bool,
+    ) -> Option<Finding<'a>> {
         let bytes = text.as_bytes();
         let start = match self.rule.lead {
             Lead::Bytes(count) => at.checked_sub(count)?,
-            Lead::Digits => at - bytes[..at].iter().rev().take(16).take_while(|byte| byte.is_ascii_digit()).count(),
+            Lead::Digits => {
+                at - bytes[..at]
+                    .iter()
+                    .rev()
+                    .take(16)
+                    .take_while(|byte| byte.is_ascii_digit())
+                    .count()
+            }
         };
         let hyphen_before = start.checked_sub(1).is_some_and(|before| bytes[before] == b'-');
         let begins = match self.rule.boundary {
@@ -80,14 +93,19 @@ impl CompiledRule {
         if !begins {
             return None;
         }
-        let rest = text.get(start..)?;
-        let captures = self.pattern.captures(rest)?;
-        let secret = captures.get(1).or_else(|| captures.get(0))?;
-        if is_example_token(secret.as_str()) {
-            return None;
-        }
-        let range = start + secret.start()..start + secret.end();
-        Some(Finding::part(text, range, self.rule.label, Rank::Shape))
+        let secret = self.secret_part(text.get(start..)?)?;
+        let range = start + secret.start..start + secret.end;
+        (!is_example_token(&text[range.clone()])).then(|| Finding::part(text, range, self.rule.label, Rank::Shape))
+    }
+
+    /// Which part of a text that begins with the token is secret.
+    fn secret_part(&self, rest: &str) -> Option<Range<usize>> {
+        let Some(pattern) = self.pattern.get_or_init(|| Regex::new(self.rule.pattern).ok()) else {
+            // Without its pattern a rule takes the whole word: too much goes rather than a secret stays.
+            return Some(0..rest.find(char::is_whitespace).unwrap_or(rest.len()));
+        };
+        let captures = pattern.captures(rest)?;
+        captures.get(1).or_else(|| captures.get(0)).map(|secret| secret.range())
     }
 }
 

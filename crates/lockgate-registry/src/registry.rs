@@ -31,7 +31,9 @@ pub struct RegistryRules {
 
 impl Default for RegistryRules {
     fn default() -> Self {
-        Self { unknown_fields: UnknownFields::AsDeclared }
+        Self {
+            unknown_fields: UnknownFields::AsDeclared,
+        }
     }
 }
 
@@ -133,7 +135,10 @@ impl Default for Registry {
 impl Registry {
     /// A registry without tools.
     pub fn new(rules: RegistryRules) -> Self {
-        Self { rules, state: RwLock::default() }
+        Self {
+            rules,
+            state: RwLock::default(),
+        }
     }
 
     /// Registers a tool. A duplicate is refused and the registered one stays in force.
@@ -143,7 +148,10 @@ impl Registry {
         let mut state = self.write();
         let result = admitted.and_then(|tool| state.insert_new(tool));
         if let Err(error) = &result {
-            state.changes.push(Change::Refused { name, error: error.clone() });
+            state.changes.push(Change::Refused {
+                name,
+                error: error.clone(),
+            });
         }
         result
     }
@@ -155,7 +163,10 @@ impl Registry {
         let mut state = self.write();
         let result = admitted.and_then(|tool| state.replace(&name, tool, rule));
         if let Err(error) = &result {
-            state.changes.push(Change::Refused { name, error: error.clone() });
+            state.changes.push(Change::Refused {
+                name,
+                error: error.clone(),
+            });
         }
         result
     }
@@ -163,11 +174,16 @@ impl Registry {
     /// Takes a tool away, from lists and from dispatch at once. Returns whether there was one.
     pub fn revoke(&self, name: &str) -> bool {
         let mut state = self.write();
-        let Some(tool) = state.tools.remove(name) else { return false };
+        let Some(tool) = state.tools.remove(name) else {
+            return false;
+        };
         // Runs that were to finish with an older definition of it do not outlive the revocation.
         state.superseded.retain(|(superseded, _), _| superseded != name);
         let definition = tool.spec.definition();
-        state.changes.push(Change::Revoked { name: name.to_owned(), definition });
+        state.changes.push(Change::Revoked {
+            name: name.to_owned(),
+            definition,
+        });
         true
     }
 
@@ -191,9 +207,19 @@ impl Registry {
             }),
             (Some(tool), Some(bound)) if bound == tool.spec.definition() => Ok(Arc::clone(tool)),
             (Some(tool), Some(bound)) => match state.superseded.get(&(name.to_owned(), bound)) {
-                Some(Superseded { tool: old, rule: ReplacementRule::Finish }) => Ok(Arc::clone(old)),
-                Some(Superseded { rule: ReplacementRule::Migrate, .. }) => Ok(Arc::clone(tool)),
-                Some(Superseded { rule: ReplacementRule::Stop, .. }) | None => Err(ResolveError::ContractMismatch {
+                Some(Superseded {
+                    tool: old,
+                    rule: ReplacementRule::Finish,
+                }) => Ok(Arc::clone(old)),
+                Some(Superseded {
+                    rule: ReplacementRule::Migrate,
+                    ..
+                }) => Ok(Arc::clone(tool)),
+                Some(Superseded {
+                    rule: ReplacementRule::Stop,
+                    ..
+                })
+                | None => Err(ResolveError::ContractMismatch {
                     name: name.to_owned(),
                     version: tool.spec.version().to_owned(),
                     bound,
@@ -233,7 +259,13 @@ impl Registry {
             .filter_map(|name| state.tools.get_key_value(name))
             .map(|(name, tool)| (name.clone(), Arc::clone(tool)))
             .collect();
-        Self { rules: self.rules, state: RwLock::new(State { tools, ..State::default() }) }
+        Self {
+            rules: self.rules,
+            state: RwLock::new(State {
+                tools,
+                ..State::default()
+            }),
+        }
     }
 
     /// What a model is shown: the allowed tools that exist with the definition that the run was bound to, sorted.
@@ -274,7 +306,9 @@ impl Registry {
         }
         state.handlers_required = true;
         drop(state);
-        Ok(RegistryExecutor { registry: Arc::clone(self) })
+        Ok(RegistryExecutor {
+            registry: Arc::clone(self),
+        })
     }
 
     fn admit(&self, spec: ToolSpec) -> Result<RegisteredTool, RegisterError> {
@@ -315,7 +349,10 @@ impl State {
                 refused: tool.spec.source().to_owned(),
             });
         }
-        self.changes.push(Change::Registered { name: name.clone(), definition: tool.spec.definition() });
+        self.changes.push(Change::Registered {
+            name: name.clone(),
+            definition: tool.spec.definition(),
+        });
         self.tools.insert(name, Arc::new(tool));
         Ok(())
     }
@@ -329,9 +366,15 @@ impl State {
         let old = std::mem::replace(slot, Arc::new(tool));
         let from = old.spec.definition();
         if from != to {
-            self.superseded.insert((name.to_owned(), from), Superseded { tool: old, rule });
+            self.superseded
+                .insert((name.to_owned(), from), Superseded { tool: old, rule });
         }
-        self.changes.push(Change::Replaced { name: name.to_owned(), from, to, rule });
+        self.changes.push(Change::Replaced {
+            name: name.to_owned(),
+            from,
+            to,
+            rule,
+        });
         Ok(())
     }
 
@@ -356,7 +399,10 @@ fn check_name(name: &str) -> Result<(), RegisterError> {
     } else {
         return Ok(());
     };
-    Err(RegisterError::Name { name: name.to_owned(), problem })
+    Err(RegisterError::Name {
+        name: name.to_owned(),
+        problem,
+    })
 }
 
 /// Dispatches to the handlers of one registry. Made by [`Registry::executor`] only, so its origin can be tested.

@@ -43,11 +43,11 @@ use std::sync::{Arc, OnceLock};
 
 use lockgate_contract::document::Document;
 
-use self::dialect::Dialect;
 use self::compile::Compiled;
+use self::dialect::Dialect;
+pub use self::error::SchemaRefused;
 use self::graph::Graph;
 use self::instance::{Budget, Place};
-pub use self::error::SchemaRefused;
 pub use self::violation::{Violation, Violations};
 
 /// What a schema describes.
@@ -122,7 +122,9 @@ impl Schema {
             Err(refused) => return Err(Violations::unexplained(refused.to_string())),
         };
         if !compiled.can_descend(instance) {
-            return Err(Violations::unexplained("the value is nested too deeply for this schema".to_owned()));
+            return Err(Violations::unexplained(
+                "the value is nested too deeply for this schema".to_owned(),
+            ));
         }
         let budget = Budget::for_text(instance.text().len());
         let valid = compiled.validator.is_valid(Place::root(instance, &budget));
@@ -143,8 +145,14 @@ impl Schema {
     }
 
     fn compiled(&self) -> Result<&Compiled, &SchemaRefused> {
-        let Inner { document, rules, compiled } = &*self.inner;
-        compiled.get_or_init(|| compile::compile(&examine(document)?, *rules)).as_ref()
+        let Inner {
+            document,
+            rules,
+            compiled,
+        } = &*self.inner;
+        compiled
+            .get_or_init(|| compile::compile(&examine(document)?, *rules))
+            .as_ref()
     }
 }
 

@@ -24,6 +24,7 @@ mod lines;
 mod list_dir;
 mod pattern;
 mod read_file;
+mod read_set;
 mod root;
 mod text;
 mod walk;
@@ -33,12 +34,13 @@ mod confinement;
 #[cfg(test)]
 mod workspace;
 
-pub use artifact::{ArtifactPage, ArtifactTexts, ReadArtifact, page, read_artifact};
+pub use artifact::{ArtifactPage, ReadArtifact, page};
 pub use error::{ReadFailure, RootError};
 pub use glob::{Glob, GlobPaths, glob};
 pub use grep::{Grep, GrepMatch, GrepMatches, grep};
 pub use list_dir::{ListDir, Listing, ListingEntry, list_dir};
 pub use read_file::{FileText, ReadFile, read_file};
+pub use read_set::read_tools;
 pub use root::{EntryKind, Root};
 pub use text::TextEncoding;
 

@@ -57,10 +57,11 @@ impl<'a> Number<'a> {
     /// the same decimal exactly when they have the same value; it is at most 43 characters longer
     /// than the significant digits.
     pub fn decimal(&self) -> Cow<'a, str> {
-        if self.written_as_integer && self.text.len() <= FILL_ZEROS && self.text != "-0" {
-            return Cow::Borrowed(self.text);
+        if self.is_decimal_already() {
+            Cow::Borrowed(self.text)
+        } else {
+            Cow::Owned(self.decompose().decimal())
         }
-        Cow::Owned(self.decompose().decimal())
     }
 
     /// The value, if it is an integer that fits.
@@ -132,6 +133,18 @@ impl<'a> Number<'a> {
             }
         }
         serde_json::Number::from_f64(self.as_f64()?)
+    }
+
+    /// Most numbers are: short, without exponent, and not ending in a zero after the point.
+    #[inline]
+    fn is_decimal_already(&self) -> bool {
+        if self.text.len() > FILL_ZEROS {
+            return false;
+        }
+        if self.written_as_integer {
+            return self.text != "-0";
+        }
+        !self.text.ends_with('0') && !self.text.bytes().any(|byte| matches!(byte, b'e' | b'E'))
     }
 
     fn keeps_integer(&self, safe_digits: usize, spellings: impl Fn() -> [String; 2]) -> bool {

@@ -93,6 +93,10 @@ pub(super) fn push_quoted(out: &mut String, value: &str) -> bool {
 /// (first byte 0xEE or 0xEF) come after those beyond U+FFFF (first byte from 0xF0), which UTF-16
 /// writes with surrogates from 0xD800. Where two texts differ there, they differ in that first byte.
 pub(super) fn compare_utf16(left: &str, right: &str) -> Ordering {
+    // A single ASCII text suffices: its byte at the difference is below all that are told apart here.
+    if left.is_ascii() || right.is_ascii() {
+        return left.cmp(right);
+    }
     let rank = |byte: u8| match byte {
         0xee | 0xef => byte | 0x10,
         0xf0..=0xf4 => byte - 2,

@@ -15,6 +15,7 @@ pub(super) fn write(writer: &mut Writer, value: &Value) {
         Value::Number(number) => match (number.as_i128(), number.as_f64()) {
             (Some(integer), _) => writer.integer(integer),
             (None, Some(float)) => writer.float(float),
+            // There is no other kind of number, and `serde_json` has no float that is not finite.
             (None, None) => writer.null(),
         },
         Value::String(string) => writer.string(string),

@@ -141,9 +141,8 @@ impl Writer {
     ///
     /// If the text is 4 GiB or longer, which a caller that can fail rules out by
     /// [`Writer::check`].
-    pub(super) fn into_document(mut self) -> Document {
+    pub(super) fn into_document(self) -> Document {
         assert!(self.text.len() <= LONGEST_TEXT, "a document is shorter than 4 GiB");
-        self.text.shrink_to_fit();
         Document::from_parts(self.text, self.tape.into_entries())
     }
 

@@ -19,7 +19,7 @@ pub(super) struct Place {
     pub(super) busy_timeout: Duration,
 }
 
-/// How long to pause between attempts where SQLite does not wait by itself.
+/// How long to pause between attempts where `SQLite` does not wait by itself.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// More than there are different statements, so that each is parsed once a connection.
@@ -55,7 +55,7 @@ impl Place {
         Ok(connection)
     }
 
-    /// Switching a new file to WAL needs it alone, and SQLite answers "busy" at once when two processes open it together.
+    /// Switching a new file to WAL needs it alone, and `SQLite` answers "busy" at once when two processes open it together.
     fn use_wal(&self, connection: &Connection) -> rusqlite::Result<()> {
         let deadline = Instant::now() + self.busy_timeout;
         loop {
@@ -68,7 +68,9 @@ impl Place {
 
     fn settle_settings(&self, connection: &Connection) -> Result<(), OpenError> {
         let set = |name: &str, value: &str| {
-            connection.pragma_update(None, name, value).map_err(|error| self.refusal(error))
+            connection
+                .pragma_update(None, name, value)
+                .map_err(|error| self.refusal(error))
         };
         // FULL: an acknowledged commit survives a power cut. NORMAL lost some in 133 of 150 simulated cuts.
         set("synchronous", "FULL")?;
@@ -83,7 +85,12 @@ impl Place {
             ("foreign_keys", settings.foreign_keys, "on"),
         ] {
             if found != wanted {
-                return Err(OpenError::Setting { path: self.path.clone(), setting, found, wanted });
+                return Err(OpenError::Setting {
+                    path: self.path.clone(),
+                    setting,
+                    found,
+                    wanted,
+                });
             }
         }
         Ok(())
@@ -114,5 +121,9 @@ pub(super) fn settings(connection: &Connection) -> rusqlite::Result<Settings> {
         3 => "extra".to_owned(),
         other => other.to_string(),
     };
-    Ok(Settings { journal_mode, synchronous, foreign_keys: if foreign_keys { "on" } else { "off" }.to_owned() })
+    Ok(Settings {
+        journal_mode,
+        synchronous,
+        foreign_keys: if foreign_keys { "on" } else { "off" }.to_owned(),
+    })
 }

@@ -8,7 +8,7 @@ use crate::error::OpenError;
 
 /// Makes sure that there is a file that may be read and written, and answers with its absolute path.
 ///
-/// What is made is for the owner alone: events hold what users and tools said. SQLite gives its own files beside it
+/// What is made is for the owner alone: events hold what users and tools said. `SQLite` gives its own files beside it
 /// (`-wal`, `-shm`) the same mode. What exists already keeps its mode.
 pub(super) fn prepare(path: &Path) -> Result<PathBuf, OpenError> {
     // Absolute, so that a later change of the working directory does not lead a reopened journal elsewhere.
@@ -23,11 +23,19 @@ pub(super) fn prepare(path: &Path) -> Result<PathBuf, OpenError> {
         .open(&path)
         .map_err(access("read and write", &path))?;
     let is_file = file.metadata().map_err(access("examine", &path))?.is_file();
-    if is_file { Ok(path) } else { Err(OpenError::NotAFile(path)) }
+    if is_file {
+        Ok(path)
+    } else {
+        Err(OpenError::NotAFile(path))
+    }
 }
 
 fn access(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> OpenError {
-    move |cause| OpenError::Access { action, path: path.to_owned(), cause: cause.to_string() }
+    move |cause| OpenError::Access {
+        action,
+        path: path.to_owned(),
+        cause: cause.to_string(),
+    }
 }
 
 #[cfg(unix)]

@@ -8,13 +8,12 @@ use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{
     Appended, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, NewRun, StoredArtifact,
 };
-use lockgate_contract::run::RunStatus;
 use lockgate_contract::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Params, params};
 
 use super::fault::storage;
 use super::read;
-use crate::rules;
+use crate::rules::{self, StatusChange};
 
 /// Makes a run with its first event.
 pub(super) fn create_run(connection: &Connection, run: NewRun, now: Timestamp) -> Result<Appended, JournalError> {
@@ -23,7 +22,13 @@ pub(super) fn create_run(connection: &Connection, run: NewRun, now: Timestamp) -
         "INSERT INTO run (run_id, tenant, kind, title, status, next_seq, created_at, updated_at)
          VALUES (?1, ?2, ?3, ?4, NULL, 1, ?5, ?5)
          ON CONFLICT (run_id) DO NOTHING",
-        params![run.run_id.as_str(), run.tenant, read::kind_word(run.kind), run.title, now.as_millis()],
+        params![
+            run.run_id.as_str(),
+            run.tenant,
+            read::kind_word(run.kind),
+            run.title,
+            now.as_millis()
+        ],
     )?;
     if made == 0 {
         return Err(JournalError::Exists(run.run_id.to_string()));
@@ -74,7 +79,11 @@ fn take_numbers(
     events: &[NewEvent],
     now: Timestamp,
 ) -> Result<u64, JournalError> {
-    let change = rules::status_change(events);
+    let (changes, status) = match StatusChange::of(events) {
+        StatusChange::Keep => (false, None),
+        StatusChange::Clear => (true, None),
+        StatusChange::Set(status) => (true, Some(status.word())),
+    };
     let count = read::column(events.len() as u64);
     let first = connection
         .prepare_cached(
@@ -84,16 +93,9 @@ fn take_numbers(
              RETURNING next_seq - ?2",
         )
         .map_err(storage)?
-        .query_row(
-            params![
-                run.as_str(),
-                count,
-                now.as_millis(),
-                change.is_some(),
-                change.flatten().map(RunStatus::word)
-            ],
-            |row| row.get(0),
-        )
+        .query_row(params![run.as_str(), count, now.as_millis(), changes, status], |row| {
+            row.get(0)
+        })
         .optional()
         .map_err(storage)?
         .ok_or_else(|| JournalError::NoSuchRun(run.clone()))?;
@@ -258,5 +260,8 @@ pub(super) fn decide(
 }
 
 fn execute(connection: &Connection, sql: &str, parameters: impl Params) -> Result<usize, JournalError> {
-    connection.prepare_cached(sql).and_then(|mut statement| statement.execute(parameters)).map_err(storage)
+    connection
+        .prepare_cached(sql)
+        .and_then(|mut statement| statement.execute(parameters))
+        .map_err(storage)
 }

@@ -30,6 +30,7 @@ fn sensitive_names_are_found_in_every_spelling() {
         ("X-API-KEY", KeyKind::Key),
         ("OPENAI_API_KEY", KeyKind::Key),
         ("API_KEY_2", KeyKind::Key),
+        ("AWS Secret Access Key", KeyKind::Key),
         ("private_key", KeyKind::Key),
         ("privatekey", KeyKind::Key),
         ("aws_secret_access_key", KeyKind::Key),
@@ -92,6 +93,7 @@ fn harmless_names_stay_harmless() {
         "authorization_url",
         "author",
         "пароль",
+        "what the peers do without a secret",
     ] {
         assert_eq!(classify(name), None, "{name}");
     }

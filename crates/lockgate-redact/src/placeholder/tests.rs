@@ -3,8 +3,30 @@ use super::*;
 #[test]
 fn blanks_templates_and_documented_keys_are_placeholders() {
     for value in [
-        "", "  ", "***", "xxxxxxxx", "XXXX", "...", "-----", "•••", "${TOKEN}", "${{ secrets.TOKEN }}", "$TOKEN", "$(cat file)", "{{ token }}",
-        "{token}", "<token>", "<your token here>", "%TOKEN%", "%s", "changeme", "ChangeMe", "null", "string", "your-api-key", "YOUR_API_KEY",
+        "",
+        "  ",
+        "***",
+        "xxxxxxxx",
+        "XXXX",
+        "...",
+        "-----",
+        "•••",
+        "${TOKEN}",
+        "${{ secrets.TOKEN }}",
+        "$TOKEN",
+        "$(cat file)",
+        "{{ token }}",
+        "{token}",
+        "<token>",
+        "<your token here>",
+        "%TOKEN%",
+        "%s",
+        "changeme",
+        "ChangeMe",
+        "null",
+        "string",
+        "your-api-key",
+        "YOUR_API_KEY",
         "AKIAIOSFODNN7EXAMPLE",
     ] {
         assert!(is_placeholder(value), "{value}");
@@ -13,7 +35,22 @@ fn blanks_templates_and_documented_keys_are_placeholders() {
 
 #[test]
 fn secrets_are_no_placeholders() {
-    for value in ["hunter2", "pass", "x", "xx", "aaaaaaaa", "00000000", "$2b$10$abcdef", "p${x", "<a", "a>b", "your", "none1", "%", "AKIAQYLPMN5HNM6OWKBR"] {
+    for value in [
+        "hunter2",
+        "pass",
+        "x",
+        "xx",
+        "aaaaaaaa",
+        "00000000",
+        "$2b$10$abcdef",
+        "p${x",
+        "<a",
+        "a>b",
+        "your",
+        "none1",
+        "%",
+        "AKIAQYLPMN5HNM6OWKBR",
+    ] {
         assert!(!is_placeholder(value), "{value}");
     }
 }

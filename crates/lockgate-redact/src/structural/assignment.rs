@@ -21,8 +21,18 @@ const LONGEST_VALUE: usize = 8192;
 pub(crate) fn find(text: &str, at: usize) -> Option<Finding<'_>> {
     let key = key_around(text.as_bytes(), at)?;
     let kind = classify(&text[key.clone()])?;
+    // `Error::Token => "…"` names a variant.
+    if text[..key.start].ends_with("::") {
+        return None;
+    }
     let separator = separator_after(text.as_bytes(), &key)?;
-    let value = Assignment { text, key, kind, separator }.secret()?;
+    let value = Assignment {
+        text,
+        key,
+        kind,
+        separator,
+    }
+    .secret()?;
     Some(Finding::part(text, value, kind.label(), Rank::Context))
 }
 
@@ -57,6 +67,10 @@ struct Separator {
 fn separator_after(bytes: &[u8], key: &Range<usize>) -> Option<Separator> {
     let mut at = key.end;
     let quote = quote_at(bytes, at);
+    // `"a sentence about a secret": …` has a key of many words.
+    if quote.is_some() && key.start.checked_sub(1).is_some_and(|before| bytes[before] == b' ') {
+        return None;
+    }
     at += quote.map_or(0, Quote::len);
     if quote.is_some() && bytes.get(at) == Some(&b']') {
         at += 1;
@@ -65,7 +79,9 @@ fn separator_after(bytes: &[u8], key: &Range<usize>) -> Option<Separator> {
     at += blanks;
     let (sign, length) = match bytes.get(at..)? {
         [b'=', b'=' | b'~', ..] | [b':', b':', ..] => return None,
-        [b'=', b'>', ..] => (Sign::Equals, 2),
+        // In source code, what stands before `=>` without quotes or a colon is a pattern.
+        [b'=', b'>', ..] if quote.is_some() || bytes[..key.start].ends_with(b":") => (Sign::Equals, 2),
+        [b'=', b'>', ..] => return None,
         [b':', b'=', ..] => (Sign::Equals, 2),
         [b'=', ..] => (Sign::Equals, 1),
         [b':', ..] => (Sign::Colon, 1),
@@ -74,7 +90,12 @@ fn separator_after(bytes: &[u8], key: &Range<usize>) -> Option<Separator> {
     };
     at += length;
     let blanks_behind = blanks_at(bytes, at);
-    Some(Separator { sign, end: at + blanks_behind, quoted_key: quote.is_some(), spaced: blanks + blanks_behind > 0 })
+    Some(Separator {
+        sign,
+        end: at + blanks_behind,
+        quoted_key: quote.is_some(),
+        spaced: blanks + blanks_behind > 0,
+    })
 }
 
 /// A quote sign as it stands in a text, perhaps escaped.
@@ -102,7 +123,11 @@ fn quote_at(bytes: &[u8], at: usize) -> Option<Quote> {
 }
 
 fn blanks_at(bytes: &[u8], at: usize) -> usize {
-    bytes[at..].iter().take(16).take_while(|&&byte| byte == b' ' || byte == b'\t').count()
+    bytes[at..]
+        .iter()
+        .take(16)
+        .take_while(|&&byte| byte == b' ' || byte == b'\t')
+        .count()
 }
 
 struct Assignment<'t> {
@@ -118,19 +143,31 @@ impl Assignment<'_> {
         let bytes = self.text.as_bytes();
         let start = self.separator.end;
         if self.separator.sign == Sign::Tag {
-            let length = bytes[start..].iter().take(LONGEST_VALUE).position(|&byte| byte == b'<')?;
-            return self.accept(start..start + length, true);
+            // Only with its closing tag: `Vec<Token>` opens no element.
+            let length = bytes[start..]
+                .iter()
+                .take(LONGEST_VALUE)
+                .position(|&byte| byte == b'<')?;
+            let closing = self.text[start + length..].strip_prefix("</")?;
+            return closing
+                .starts_with(&self.text[self.key.clone()])
+                .then(|| self.accept(start..start + length, true))?;
         }
         // `b"…"`, `f'…'` and the like.
         let prefix = usize::from(
-            bytes.get(start).is_some_and(|byte| matches!(byte, b'b' | b'f' | b'r' | b'u' | b'@')) && matches!(quote_at(bytes, start + 1), Some(Quote::Plain(_))),
+            bytes
+                .get(start)
+                .is_some_and(|byte| matches!(byte, b'b' | b'f' | b'r' | b'u' | b'@'))
+                && matches!(quote_at(bytes, start + 1), Some(Quote::Plain(_))),
         );
         match quote_at(bytes, start + prefix) {
             Some(quote) => {
                 let value = self.quoted(start + prefix + quote.len(), quote)?;
                 self.accept(value, true)
             }
-            None if matches!(self.kind, KeyKind::Authorization | KeyKind::Cookie) => self.accept(self.rest_of_line(start), false),
+            None if matches!(self.kind, KeyKind::Authorization | KeyKind::Cookie) => {
+                self.accept(self.rest_of_line(start), false)
+            }
             None => {
                 let value = self.unquoted(start)?;
                 self.accept(value, false)
@@ -162,7 +199,7 @@ impl Assignment<'_> {
         let first = bytes.get(start)?;
         // In `"label=",` the quote behind the sign closes; it opens nothing.
         let closes = !self.separator.quoted_key && (first.is_ascii_whitespace() || b",;:)]}+.".contains(first));
-        if closes {
+        if closes || self.is_remark() {
             return None;
         }
         let mut at = start;
@@ -181,17 +218,32 @@ impl Assignment<'_> {
         Some(start..self.text.floor_char_boundary(at.min(limit)))
     }
 
+    /// `unexpected token: "…"`: a message about a piece of text.
+    fn is_remark(&self) -> bool {
+        let before = &self.text[..self.key.start];
+        let words_before = before
+            .strip_suffix(' ')
+            .is_some_and(|before| before.ends_with(|last: char| last.is_ascii_alphabetic()));
+        &self.text[self.key.clone()] == "token" && self.separator.sign == Sign::Colon && words_before
+    }
+
     fn rest_of_line(&self, start: usize) -> Range<usize> {
         let bytes = self.text.as_bytes();
         let limit = self.text.floor_char_boundary(start.saturating_add(LONGEST_VALUE));
         // In `-H "Authorization: …"` the quote before the key ends the value; without one, quotes belong to it.
-        let around = self.key.start.checked_sub(1).map(|before| bytes[before]).filter(|byte| matches!(byte, b'"' | b'\'' | b'`'));
-        let ends = |&byte: &u8| match around {
-            Some(sign) => byte == sign || byte == b'\n' || byte == b'\r' || byte == b'\\',
-            None => matches!(byte, b'\n' | b'\r' | b'"' | b'\'' | b'\\'),
+        let around = self
+            .key
+            .start
+            .checked_sub(1)
+            .map(|before| bytes[before])
+            .filter(|byte| matches!(byte, b'"' | b'\'' | b'`'));
+        let line = &bytes[start..limit];
+        let line = &line[..memchr::memchr3(b'\n', b'\r', b'\\', line).unwrap_or(line.len())];
+        let quote = match around {
+            Some(sign) => memchr::memchr(sign, line),
+            None => memchr::memchr2(b'"', b'\'', line),
         };
-        let length = bytes[start..limit].iter().position(ends).unwrap_or(limit - start);
-        start..start + length
+        start..start + quote.unwrap_or(line.len())
     }
 
     fn unquoted(&self, start: usize) -> Option<Range<usize>> {
@@ -199,16 +251,17 @@ impl Assignment<'_> {
         let key = &self.text[self.key.clone()];
         let before = self.key.start.checked_sub(1).map(|before| bytes[before]);
         let variable = is_variable_name(key) && self.separator.sign == Sign::Equals && !self.separator.spaced;
-        let ends = |byte: &u8| {
-            *byte <= b' '
-                || b"\"'`\\".contains(byte)
-                || (!variable && b",;&<>)}]|".contains(byte))
-        };
+        let ends = |byte: &u8| *byte <= b' ' || b"\"'`\\".contains(byte) || (!variable && b",;&<>)}]|".contains(byte));
         let limit = self.text.floor_char_boundary(start.saturating_add(LONGEST_VALUE));
         let length = bytes[start..limit].iter().position(ends).unwrap_or(limit - start);
         let value = &self.text[start..start + length];
         let shape = Shape::of(value);
-        if shape.is_code || (shape.is_number && value.len() < 6) {
+        let is_code = if variable {
+            value.is_empty() || value.starts_with(['$', '(', '<'])
+        } else {
+            shape.is_code
+        };
+        if is_code || (shape.is_number && value.len() < 6) {
             return None;
         }
         let in_query = matches!(before, Some(b'?' | b'&' | b';'));
@@ -217,12 +270,19 @@ impl Assignment<'_> {
         let convincing = match self.separator.sign {
             Sign::Equals if variable || in_query => true,
             Sign::Equals if !self.separator.spaced => {
-                !shape.is_path_of_names && (shape.has_digit || shape.has_symbol || (at_line_start && !matches!(behind, Some(b',' | b')'))))
+                !shape.is_path_of_names
+                    && (shape.has_digit || shape.has_symbol || (at_line_start && !matches!(behind, Some(b',' | b')'))))
             }
             _ => {
                 let line_ends = self.line_ends_at(start + length);
                 let length_needed = if line_ends { 6 } else { 8 };
-                before != Some(b'/')
+                // `TOKEN: u32_alias = …` has a type where a value would be.
+                let typed = self.text[start + length..]
+                    .trim_start_matches([' ', '\t'])
+                    .starts_with(['=', '{', '|', '<']);
+                !typed
+                    && before != Some(b'/')
+                    && !value.contains("::")
                     && !shape.is_number
                     && !shape.is_path_of_names
                     && !shape.is_location
@@ -239,12 +299,18 @@ impl Assignment<'_> {
         let rest = &self.text.as_bytes()[at..];
         let rest = rest.strip_prefix(b",").unwrap_or(rest);
         let blanks = rest.iter().take_while(|&&byte| byte == b' ' || byte == b'\t').count();
-        matches!(rest.get(blanks), None | Some(b'\n' | b'\r' | b'"' | b'\'' | b'\\' | b'#'))
+        matches!(
+            rest.get(blanks),
+            None | Some(b'\n' | b'\r' | b'"' | b'\'' | b'\\' | b'#')
+        )
     }
 }
 
 /// What an unquoted value looks like.
-#[expect(clippy::struct_excessive_bools, reason = "each answers one question about a text, on its own")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each answers one question about a text, on its own"
+)]
 struct Shape {
     has_letter: bool,
     has_digit: bool,
@@ -273,16 +339,22 @@ impl Shape {
             has_digit: has(|byte| byte.is_ascii_digit()),
             has_symbol: has(|byte| b"!#%^+=~?/".contains(&byte)),
             is_number: value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'),
-            is_code: value.is_empty() || value.starts_with(['$', '&', '*', '[', '{', '(']) || has(|byte| b"([{".contains(&byte)),
+            is_code: value.is_empty()
+                || value.starts_with(['$', '&', '*', '[', '{', '('])
+                || has(|byte| b"([{".contains(&byte)),
             is_path_of_names: value.contains('.') && value.split('.').all(is_name),
-            is_location: value.starts_with(['/', '~']) || value.starts_with("./") || value.starts_with("../") || value.contains("://"),
+            is_location: value.starts_with(['/', '~'])
+                || value.starts_with("./")
+                || value.starts_with("../")
+                || value.contains("://"),
         }
     }
 }
 
 /// `PWD` is the working directory more often than a password.
 pub(crate) fn is_directory_variable(key: &str, value: &str) -> bool {
-    let directory = value.starts_with(['/', '~', '.']) || value.get(1..3).is_some_and(|drive| drive == ":\\" || drive == ":/");
+    let directory =
+        value.starts_with(['/', '~', '.']) || value.get(1..3).is_some_and(|drive| drive == ":\\" || drive == ":/");
     directory && key.len() >= 3 && key[key.len() - 3..].eq_ignore_ascii_case("pwd")
 }
 

@@ -11,10 +11,33 @@ use crate::key_names::KeyKind;
 use crate::placeholder::is_placeholder;
 
 /// Schemes whose credential is one token.
-const TOKEN_SCHEMES: &[&str] =
-    &["apikey", "api-key", "basic", "bearer", "bot", "dpop", "genie-key", "key", "negotiate", "ntlm", "sharedkey", "sharedkeylite", "sso-key", "token"];
+const TOKEN_SCHEMES: &[&str] = &[
+    "apikey",
+    "api-key",
+    "basic",
+    "bearer",
+    "bot",
+    "dpop",
+    "genie-key",
+    "key",
+    "negotiate",
+    "ntlm",
+    "sharedkey",
+    "sharedkeylite",
+    "sso-key",
+    "token",
+];
 /// Schemes whose credential is a list of parameters.
-const LIST_SCHEMES: &[&str] = &["aws4-hmac-sha256", "credential", "digest", "hawk", "hmac", "mac", "oauth", "signature"];
+const LIST_SCHEMES: &[&str] = &[
+    "aws4-hmac-sha256",
+    "credential",
+    "digest",
+    "hawk",
+    "hmac",
+    "mac",
+    "oauth",
+    "signature",
+];
 
 /// Where the credential stands in an `Authorization` header's value. `certain` says that the value is a whole string of
 /// structured data, where even an unknown form is a credential.
@@ -24,7 +47,7 @@ pub(crate) fn credential(value: &str, certain: bool) -> Option<Range<usize>> {
     let end = start + trimmed.len();
     let range = match trimmed.split_once([' ', '\t']) {
         None => {
-            let token = certain || (trimmed.len() >= 8 && has_digit(trimmed));
+            let token = certain || (trimmed.len() >= 8 && has_digit(trimmed) && !trimmed.contains("::"));
             token.then_some(start..end)?
         }
         Some((scheme, rest)) => {
@@ -48,18 +71,23 @@ pub(crate) fn credential(value: &str, certain: bool) -> Option<Range<usize>> {
 
 /// `Bearer <token>` in running text; `at` is where `earer ` stands.
 pub(crate) fn bearer(text: &str, at: usize) -> Option<Finding<'_>> {
-    let range = token_after(text, at, b'b', "earer ", |byte| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte))?;
+    let range = token_after(text, at, b'b', "earer ", |byte| {
+        byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte)
+    })?;
     let token = &text[range.clone()];
     // `Bearer realm="…"` is a challenge, not a credential.
     let parameter = token.trim_end_matches('=').contains('=');
-    let varied = token.bytes().any(|byte| byte.is_ascii_uppercase()) && token.bytes().any(|byte| byte.is_ascii_lowercase());
+    let varied =
+        token.bytes().any(|byte| byte.is_ascii_uppercase()) && token.bytes().any(|byte| byte.is_ascii_lowercase());
     let convincing = token.len() >= 8 && (has_digit(token) || (token.len() >= 20 && varied));
     (convincing && !parameter).then(|| Finding::part(text, range, KeyKind::Authorization.label(), Rank::Context))
 }
 
 /// `Basic <credentials>` in running text: only when they decode to a name and a password (RFC 7617).
 pub(crate) fn basic(text: &str, at: usize) -> Option<Finding<'_>> {
-    let range = token_after(text, at, b'b', "asic ", |byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte))?;
+    let range = token_after(text, at, b'b', "asic ", |byte| {
+        byte.is_ascii_alphanumeric() || b"+/=".contains(&byte)
+    })?;
     let token = &text[range.clone()];
     let decoded = STANDARD.decode(token).or_else(|_| STANDARD_NO_PAD.decode(token)).ok()?;
     let decoded = std::str::from_utf8(&decoded).ok()?;
@@ -68,7 +96,13 @@ pub(crate) fn basic(text: &str, at: usize) -> Option<Finding<'_>> {
 }
 
 /// The token behind a scheme's name whose first letter, in either case, stands before `at`.
-fn token_after(text: &str, at: usize, first: u8, rest_of_name: &str, part: impl Fn(u8) -> bool) -> Option<Range<usize>> {
+fn token_after(
+    text: &str,
+    at: usize,
+    first: u8,
+    rest_of_name: &str,
+    part: impl Fn(u8) -> bool,
+) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let name_start = at.checked_sub(1)?;
     if bytes[name_start].to_ascii_lowercase() != first || !starts_word(bytes, name_start) {
@@ -78,7 +112,12 @@ fn token_after(text: &str, at: usize, first: u8, rest_of_name: &str, part: impl 
     let start = after_name + bytes[after_name..].iter().take_while(|&&byte| byte == b' ').count();
     let length = bytes[start..].iter().take_while(|&&byte| part(byte)).count();
     // A full stop ends a sentence, not a token.
-    let length = length - bytes[start..start + length].iter().rev().take_while(|&&byte| byte == b'.').count();
+    let length = length
+        - bytes[start..start + length]
+            .iter()
+            .rev()
+            .take_while(|&&byte| byte == b'.')
+            .count();
     (length > 0).then_some(start..start + length)
 }
 

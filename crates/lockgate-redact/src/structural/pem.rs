@@ -36,9 +36,15 @@ pub(crate) fn find(text: &str, at: usize) -> Option<Finding<'_>> {
 fn end_of_key(text: &str, body_start: usize) -> usize {
     let body = within(&text[body_start..], LONGEST);
     let body = &body[..body.find("-----BEGIN").unwrap_or(body.len())];
-    if let Some(found) = body.find("-----END") {
+    let whole = body.find("-----END").filter(|&end| {
+        // Source code that names both lines has no key between them.
+        Lines(body, 0..end).any(|line| is_long_base64(content(&body[line])))
+    });
+    if let Some(found) = whole {
         let label = found + "-----END".len();
-        let close = within(&body[label..], LONGEST_LABEL).find(DASHES).map_or(0, |close| close + DASHES.len());
+        let close = within(&body[label..], LONGEST_LABEL)
+            .find(DASHES)
+            .map_or(0, |close| close + DASHES.len());
         return body_start + label + close;
     }
     let mut end = 0;
@@ -137,12 +143,27 @@ fn content(line: &str) -> &str {
 }
 
 fn is_base64(content: &str) -> bool {
-    content.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
+    content
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
+}
+
+fn is_long_base64(content: &str) -> bool {
+    content.len() >= SHORTEST_LINE && is_base64(content)
 }
 
 /// A header inside the block, as in `Proc-Type: 4,ENCRYPTED` (RFC 1421) or `Version: …` (OpenPGP).
 fn is_header(content: &str) -> bool {
-    ["Proc-Type: ", "DEK-Info: ", "Version: ", "Comment: ", "Hash: ", "Charset: "].iter().any(|name| content.starts_with(name))
+    [
+        "Proc-Type: ",
+        "DEK-Info: ",
+        "Version: ",
+        "Comment: ",
+        "Hash: ",
+        "Charset: ",
+    ]
+    .iter()
+    .any(|name| content.starts_with(name))
 }
 
 #[cfg(test)]

@@ -86,7 +86,10 @@ fn the_reported_exception_text_loses_its_key() {
     // mcp-for-splunk#204: the text of an exception reached the model.
     let text = format!("RuntimeError('{}{} at /srv/app/internal.py')", "sk-live-", "EXAMPLE");
     let scrubbed = redactor().scrub(&text).into_owned();
-    assert!(scrubbed.starts_with("RuntimeError('[redacted:stripe_key#"), "{scrubbed}");
+    assert!(
+        scrubbed.starts_with("RuntimeError('[redacted:stripe_key#"),
+        "{scrubbed}"
+    );
     assert!(scrubbed.ends_with("] at /srv/app/internal.py')"), "{scrubbed}");
 }
 
@@ -95,9 +98,10 @@ fn strings(value: &serde_json::Value) -> Vec<String> {
     match value {
         serde_json::Value::String(text) => vec![text.clone()],
         serde_json::Value::Array(elements) => elements.iter().flat_map(strings).collect(),
-        serde_json::Value::Object(members) => {
-            members.iter().flat_map(|(key, value)| std::iter::once(key.clone()).chain(strings(value))).collect()
-        }
+        serde_json::Value::Object(members) => members
+            .iter()
+            .flat_map(|(key, value)| std::iter::once(key.clone()).chain(strings(value)))
+            .collect(),
         _ => Vec::new(),
     }
 }

@@ -1,13 +1,12 @@
 //! The compiled schema, and the way back from its plain form to the original.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, Retrieve, ValidationError, ValidationOptions, Validator};
 use lockgate_contract::document::Document;
 use serde_json::json;
-use std::sync::Arc;
 
 use super::dialect::Dialect;
 use super::emit::Emitter;
@@ -95,7 +94,10 @@ pub(super) fn check_against_meta_schema(document: &Document, dialect: Dialect) -
     }
     let error = meta_schema.validate(place).err();
     Err(SchemaRefused::InvalidSchema {
-        pointer: error.as_ref().map(|error| error.instance_path().to_string()).unwrap_or_default(),
+        pointer: error
+            .as_ref()
+            .map(|error| error.instance_path().to_string())
+            .unwrap_or_default(),
         reason: error.map_or_else(String::new, |error| error.masked_with("the value").to_string()),
     })
 }
@@ -114,7 +116,8 @@ impl Compiled {
     pub(super) fn can_descend(&self, instance: &Document) -> bool {
         // One more at each level: the property or the item itself.
         let levels = limits::MOST_ACTIVE / (self.longest_chain + 1);
-        limits::depth(instance.root(), levels + 1) <= levels
+        // Two bytes a level, at least.
+        instance.text().len() / 2 <= levels || limits::depth(instance.root(), levels + 1) <= levels
     }
 }
 
@@ -124,7 +127,9 @@ impl Origins {
         Self {
             definitions: graph.dialect.definitions(),
             positions,
-            places: places.map(|position| (position.parent, position.segment.as_str().into())).collect(),
+            places: places
+                .map(|position| (position.parent, position.segment.as_str().into()))
+                .collect(),
         }
     }
 
@@ -143,7 +148,10 @@ impl Origins {
     }
 
     fn definition<'p>(&self, pointer: &'p str) -> Option<(usize, &'p str)> {
-        let rest = pointer.strip_prefix('/')?.strip_prefix(self.definitions)?.strip_prefix('/')?;
+        let rest = pointer
+            .strip_prefix('/')?
+            .strip_prefix(self.definitions)?
+            .strip_prefix('/')?;
         let (number, rest) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let position = self.positions.get(number.parse::<usize>().ok()?)?;
         Some((*position, rest))

@@ -7,7 +7,9 @@ use super::limits;
 #[non_exhaustive]
 pub enum SchemaRefused {
     /// A `$schema` that is neither 2020-12 nor draft-07, or another one than the whole document has.
-    #[error("the dialect {dialect} at `{pointer}` is not supported here: declare one of 2020-12 and draft-07 at the root, or no `$schema`")]
+    #[error(
+        "the dialect {dialect} at `{pointer}` is not supported here: declare one of 2020-12 and draft-07 at the root, or no `$schema`"
+    )]
     UnknownDialect {
         /// Where the `$schema` stands.
         pointer: String,
@@ -35,7 +37,9 @@ pub enum SchemaRefused {
         advice: &'static str,
     },
     /// A reference that leaves the document.
-    #[error("the reference `{reference}` at `{pointer}` leaves the document, and nothing is fetched: copy its target into `$defs`")]
+    #[error(
+        "the reference `{reference}` at `{pointer}` leaves the document, and nothing is fetched: copy its target into `$defs`"
+    )]
     RemoteReference {
         /// The schema that has it.
         pointer: String,
@@ -68,19 +72,28 @@ pub enum SchemaRefused {
         bytes: usize,
     },
     /// Too many containers inside each other.
-    #[error("the schema is nested deeper than {} levels: move inner parts to `$defs`", limits::MOST_LEVELS)]
+    #[error(
+        "the schema is nested deeper than {} levels: move inner parts to `$defs`",
+        limits::MOST_LEVELS
+    )]
     TooDeep,
     /// Too many schemas in one document.
     #[error("the document holds more than {} schemas: split the tool", limits::MOST_SCHEMAS)]
     TooManySchemas,
     /// Checking one value means checking too many schemas, or too many inside each other.
-    #[error("the schema at `{pointer}` expands to more than {} schemas for one value, or to a chain of more than {}: combine fewer of them", limits::MOST_EXPANDED, limits::LONGEST_CHAIN)]
+    #[error(
+        "the schema at `{pointer}` expands to more than {} schemas for one value, or to a chain of more than {}: combine fewer of them",
+        limits::MOST_EXPANDED,
+        limits::LONGEST_CHAIN
+    )]
     ReferenceExpansion {
         /// The schema that grows.
         pointer: String,
     },
     /// A schema refers to itself for the same value, so that checking it would never end.
-    #[error("the schema at `{pointer}` refers to itself for the same value: let it refer to itself only for a property or an item")]
+    #[error(
+        "the schema at `{pointer}` refers to itself for the same value: let it refer to itself only for a property or an item"
+    )]
     EndlessReference {
         /// A schema on the circle.
         pointer: String,

@@ -3,12 +3,13 @@
 //! The validator reads schemas as `serde_json` values, whose numbers are 64 bits wide. So in the plain form each of these
 //! keywords has a name of its own and the *text* of its value, and is decided here.
 
-use jsonschema::{Keyword, Retrieve, ValidationError, ValidationOptions};
-use lockgate_contract::document::{Document, Kind, Limits, Node, Number};
-use serde_json::Value;
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::Arc;
+
+use jsonschema::{Keyword, Retrieve, ValidationError, ValidationOptions};
+use lockgate_contract::document::{Document, Kind, Limits, Node, Number};
+use serde_json::Value;
 
 use super::instance::{Documents, Place};
 
@@ -20,10 +21,18 @@ pub(super) const CLOSED: &str = "lockgate:additionalProperties";
 type Factory = fn(&Value) -> Option<Box<dyn for<'i> Keyword<'i, Documents>>>;
 
 const KEYWORDS: [(&str, Factory); 8] = [
-    ("lockgate:minimum", |value| Bound::new(value, "less than the minimum", Ordering::is_ge)),
-    ("lockgate:maximum", |value| Bound::new(value, "greater than the maximum", Ordering::is_le)),
-    ("lockgate:exclusiveMinimum", |value| Bound::new(value, "not greater than the exclusive minimum", Ordering::is_gt)),
-    ("lockgate:exclusiveMaximum", |value| Bound::new(value, "not less than the exclusive maximum", Ordering::is_lt)),
+    ("lockgate:minimum", |value| {
+        Bound::new(value, "less than the minimum", Ordering::is_ge)
+    }),
+    ("lockgate:maximum", |value| {
+        Bound::new(value, "greater than the maximum", Ordering::is_le)
+    }),
+    ("lockgate:exclusiveMinimum", |value| {
+        Bound::new(value, "not greater than the exclusive minimum", Ordering::is_gt)
+    }),
+    ("lockgate:exclusiveMaximum", |value| {
+        Bound::new(value, "not less than the exclusive maximum", Ordering::is_lt)
+    }),
     ("lockgate:multipleOf", MultipleOf::new),
     ("lockgate:const", |value| OneOf::new(value, false)),
     ("lockgate:enum", |value| OneOf::new(value, true)),
@@ -34,7 +43,8 @@ const KEYWORDS: [(&str, Factory); 8] = [
 pub(super) fn plain(keyword: &str, value: Node<'_>) -> (String, Value) {
     let is_exact = match keyword {
         "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => true,
-        "const" | "enum" => holds_number(value),
+        // Objects too: the validator should not meet words of JSON Schema in values.
+        "const" | "enum" => !is_simple(value),
         _ => false,
     };
     if is_exact {
@@ -42,7 +52,10 @@ pub(super) fn plain(keyword: &str, value: Node<'_>) -> (String, Value) {
     }
     // Counts: `3.0` is 3, and what does not fit is beyond every count.
     let count = value.as_number().and_then(|number| number.as_u64());
-    (keyword.to_owned(), count.map_or_else(|| value.to_json_value(), Value::from))
+    (
+        keyword.to_owned(),
+        count.map_or_else(|| value.to_json_value(), Value::from),
+    )
 }
 
 /// Teaches the validator these keywords.
@@ -56,10 +69,9 @@ pub(super) fn with_keywords(
     })
 }
 
-fn holds_number(value: Node<'_>) -> bool {
-    value.kind() == Kind::Number
-        || value.elements().any(holds_number)
-        || value.members().any(|(_, member)| holds_number(member))
+/// Whether there are neither numbers nor objects in a value.
+fn is_simple(value: Node<'_>) -> bool {
+    !matches!(value.kind(), Kind::Number | Kind::Object) && value.elements().all(is_simple)
 }
 
 fn parse(value: &Value) -> Option<Document> {
@@ -90,7 +102,10 @@ impl<'i> Keyword<'i, Documents> for Bound {
         if Keyword::<Documents>::is_valid(self, instance) {
             return Ok(());
         }
-        Err(ValidationError::custom(format!("the value is {} of {}", self.message, self.limit)))
+        Err(ValidationError::custom(format!(
+            "the value is {} of {}",
+            self.message, self.limit
+        )))
     }
 
     fn is_valid(&self, instance: Place<'i>) -> bool {
@@ -151,7 +166,10 @@ impl<'i> Keyword<'i, Documents> for MultipleOf {
         if Keyword::<Documents>::is_valid(self, instance) {
             return Ok(());
         }
-        Err(ValidationError::custom(format!("the value is not a multiple of {}", self.text)))
+        Err(ValidationError::custom(format!(
+            "the value is not a multiple of {}",
+            self.text
+        )))
     }
 
     fn is_valid(&self, instance: Place<'i>) -> bool {
@@ -185,7 +203,10 @@ struct OneOf {
 impl OneOf {
     #[expect(clippy::unnecessary_wraps, reason = "one of the factories")]
     fn new(value: &Value, is_list: bool) -> Option<Box<dyn for<'i> Keyword<'i, Documents>>> {
-        Some(Box::new(Self { values: parse(value)?, is_list }))
+        Some(Box::new(Self {
+            values: parse(value)?,
+            is_list,
+        }))
     }
 }
 
@@ -214,7 +235,12 @@ struct Closed {
 
 impl Closed {
     fn new(value: &Value) -> Option<Box<dyn for<'i> Keyword<'i, Documents>>> {
-        let names = value.as_array()?.iter().filter_map(Value::as_str).map(String::from).collect();
+        let names = value
+            .as_array()?
+            .iter()
+            .filter_map(Value::as_str)
+            .map(String::from)
+            .collect();
         Some(Box::new(Self { names }))
     }
 

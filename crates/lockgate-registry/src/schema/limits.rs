@@ -18,6 +18,8 @@ pub(super) const MOST_LEVELS: usize = 64;
 pub(super) const MOST_SCHEMAS: usize = 20_000;
 /// How many schemas may be applied to one value.
 pub(super) const MOST_EXPANDED: usize = 20_000;
+/// How many schemas may be applied, added up over all schemas of the document.
+const MOST_EXPANDED_IN_ALL: usize = 50 * MOST_EXPANDED;
 /// How many schemas may be applied to one value by way of each other.
 pub(super) const LONGEST_CHAIN: usize = 32;
 /// How many different regular expressions a schema may hold.
@@ -63,9 +65,13 @@ pub(super) fn check_graph(graph: &mut Graph<'_>) -> Result<(), SchemaRefused> {
     let mut expanded = vec![1usize; count];
     let mut chain = vec![1usize; count];
     let mut leaves: Vec<usize> = (0..count).filter(|position| open[*position] == 0).collect();
+    let mut in_all = 0usize;
     while let Some(leaf) = leaves.pop() {
-        if expanded[leaf] > MOST_EXPANDED || chain[leaf] > LONGEST_CHAIN {
-            return Err(SchemaRefused::ReferenceExpansion { pointer: graph.pointer(leaf) });
+        in_all = in_all.saturating_add(expanded[leaf]);
+        if expanded[leaf] > MOST_EXPANDED || in_all > MOST_EXPANDED_IN_ALL || chain[leaf] > LONGEST_CHAIN {
+            return Err(SchemaRefused::ReferenceExpansion {
+                pointer: graph.pointer(leaf),
+            });
         }
         graph.longest_chain = graph.longest_chain.max(chain[leaf]);
         for &applier in &appliers[leaf] {
@@ -78,7 +84,9 @@ pub(super) fn check_graph(graph: &mut Graph<'_>) -> Result<(), SchemaRefused> {
         }
     }
     match (0..count).find(|position| open[*position] > 0) {
-        Some(stuck) => Err(SchemaRefused::EndlessReference { pointer: graph.pointer(on_circle(graph, &open, stuck)) }),
+        Some(stuck) => Err(SchemaRefused::EndlessReference {
+            pointer: graph.pointer(on_circle(graph, &open, stuck)),
+        }),
         None => Ok(()),
     }
 }
@@ -89,7 +97,10 @@ fn on_circle(graph: &Graph<'_>, open: &[usize], stuck: usize) -> usize {
     let mut position = stuck;
     while !seen[position] {
         seen[position] = true;
-        position = graph.in_place(position).find(|target| open[*target] > 0).unwrap_or(position);
+        position = graph
+            .in_place(position)
+            .find(|target| open[*target] > 0)
+            .unwrap_or(position);
     }
     position
 }

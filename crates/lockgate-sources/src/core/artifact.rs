@@ -1,4 +1,5 @@
-//! `read_artifact`: pages through an output that was too large to be given whole (Z-11).
+//! `read_artifact`: pages through an output that was too large to be given whole (Z-11). Only the paging is here; the
+//! stored text comes from the run's artifact store.
 
 use std::num::NonZeroU64;
 
@@ -49,26 +50,6 @@ pub struct ArtifactPage {
     pub next_offset: Option<u64>,
     /// How long the whole output is, in bytes.
     pub total_bytes: u64,
-}
-
-/// Where stored outputs come from: whoever keeps them says which of them this caller may read.
-pub trait ArtifactTexts {
-    /// The whole text of an artifact; nothing when there is none with this handle, or none that the caller may see.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    fn full_text(&self, artifact: &str) -> Result<Option<String>, ReadFailure>;
-}
-
-/// Reads a page of a stored output.
-///
-/// # Errors
-/// No artifact of that handle, an offset past its end, or a store that cannot be read.
-pub fn read_artifact(texts: &impl ArtifactTexts, arguments: ReadArtifact) -> Result<ArtifactPage, ReadFailure> {
-    let Some(full_text) = texts.full_text(&arguments.artifact)? else {
-        return Err(ReadFailure::artifact_not_found(&arguments.artifact));
-    };
-    page(&full_text, arguments)
 }
 
 /// The page of `full_text` that `arguments` ask for. Following `next_offset` from 0 gives the whole text, once.

@@ -42,7 +42,7 @@ impl Script {
     }
 
     /// One entry of the handler: counted, written down, and only then acted.
-    async fn enter(&self, arguments: &Arguments) -> Result<Output, Failure> {
+    pub(super) async fn enter(&self, arguments: &Arguments) -> Result<Output, Failure> {
         let step = self.next();
         if let Some(count_file) = self.count_file.clone() {
             on_disk(move || count_file.add_one()).await?;

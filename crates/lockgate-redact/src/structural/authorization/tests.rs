@@ -10,14 +10,28 @@ fn the_scheme_stays() {
     assert_eq!(found(" bearer   abc ", false), Some("abc"));
     assert_eq!(found("Basic dXNlcjpwYXNz", false), Some("dXNlcjpwYXNz"));
     assert_eq!(found("Bot abc.def", false), Some("abc.def"));
-    assert_eq!(found("Digest username=\"a\", response=\"b\"", false), Some("username=\"a\", response=\"b\""));
-    assert_eq!(found("AWS4-HMAC-SHA256 Credential=a/b, Signature=c", false), Some("Credential=a/b, Signature=c"));
+    assert_eq!(
+        found("Digest username=\"a\", response=\"b\"", false),
+        Some("username=\"a\", response=\"b\"")
+    );
+    assert_eq!(
+        found("AWS4-HMAC-SHA256 Credential=a/b, Signature=c", false),
+        Some("Credential=a/b, Signature=c")
+    );
     assert_eq!(found("0123456789abcdef", false), Some("0123456789abcdef"));
 }
 
 #[test]
 fn prose_and_templates_stay() {
-    for value in ["Bearer <token>", "Bearer $TOKEN", "Bearer ${TOKEN}", "required", "is needed for all calls", "Bearer tokens are used here", ""] {
+    for value in [
+        "Bearer <token>",
+        "Bearer $TOKEN",
+        "Bearer ${TOKEN}",
+        "required",
+        "is needed for all calls",
+        "Bearer tokens are used here",
+        "",
+    ] {
         assert_eq!(found(value, false), None, "{value}");
     }
 }
@@ -34,7 +48,12 @@ fn bearer_in_running_text() {
     let find = |text: &'static str| bearer(text, text.find("earer ").unwrap()).map(|finding| finding.value);
     assert_eq!(find("sent Bearer abc123.def-456_x."), Some("abc123.def-456_x"));
     assert_eq!(find("bearer abcdefgh1"), Some("abcdefgh1"));
-    for text in ["the bearer token", "Bearer authentication-required", "forbearer abc12345", "WWW-Authenticate: Bearer realm1=x2"] {
+    for text in [
+        "the bearer token",
+        "Bearer authentication-required",
+        "forbearer abc12345",
+        "WWW-Authenticate: Bearer realm1=x2",
+    ] {
         assert_eq!(find(text), None, "{text}");
     }
 }

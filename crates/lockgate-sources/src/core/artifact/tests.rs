@@ -4,14 +4,6 @@ use proptest::prelude::*;
 
 use super::*;
 
-struct One(&'static str);
-
-impl ArtifactTexts for One {
-    fn full_text(&self, artifact: &str) -> Result<Option<String>, ReadFailure> {
-        Ok((artifact == "known").then(|| self.0.to_owned()))
-    }
-}
-
 fn ask(offset: u64, max_bytes: u64) -> ReadArtifact {
     ReadArtifact {
         artifact: "known".into(),
@@ -22,7 +14,6 @@ fn ask(offset: u64, max_bytes: u64) -> ReadArtifact {
 
 #[test]
 fn a_page_says_where_the_next_one_begins() {
-    let texts = One("grüße");
     let expected = ArtifactPage {
         artifact: "known".into(),
         text: "gr".into(),
@@ -30,8 +21,8 @@ fn a_page_says_where_the_next_one_begins() {
         next_offset: Some(2),
         total_bytes: 7,
     };
-    assert_eq!(read_artifact(&texts, ask(0, 3)).unwrap(), expected);
-    let last = read_artifact(&texts, ask(2, 100)).unwrap();
+    assert_eq!(page("grüße", ask(0, 3)).unwrap(), expected);
+    let last = page("grüße", ask(2, 100)).unwrap();
     assert_eq!((last.text.as_str(), last.next_offset), ("üße", None));
 }
 
@@ -60,18 +51,6 @@ fn pages_have_a_default_and_a_largest_size() {
     };
     assert_eq!(page(&text, default).unwrap().text.len(), 32 * 1024);
     assert_eq!(page(&text, ask(0, u64::MAX)).unwrap().text.len(), 128 * 1024);
-}
-
-#[test]
-fn an_unknown_handle_is_a_failure() {
-    let other = ReadArtifact {
-        artifact: "other".into(),
-        ..ask(0, 9)
-    };
-    assert_eq!(
-        read_artifact(&One("x"), other).unwrap_err().code(),
-        "artifact_not_found"
-    );
 }
 
 proptest! {

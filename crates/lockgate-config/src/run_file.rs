@@ -1,0 +1,274 @@
+//! The run file's tables.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use lockgate_contract::effect::{Effect, OnUnknown};
+use lockgate_contract::run::Budget;
+use lockgate_contract::subject::Subject;
+use lockgate_sources::mock::{MockTool, TimeSpan};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+
+use crate::error::ConfigError;
+
+/// What a run is made of. Paths are relative to the file, the journal's to the working directory.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunFile {
+    /// What the agent is asked. A file for `lockgate call` needs none.
+    pub task: Option<String>,
+    /// Standing instructions for the model.
+    pub system: Option<String>,
+    /// The model. A file for `lockgate call` needs none.
+    pub model: Option<ModelTable>,
+    /// Where the truth is kept.
+    #[serde(default)]
+    pub journal: JournalTable,
+    /// On whose behalf the run acts: never said by a model.
+    #[serde(default)]
+    pub subject: SubjectTable,
+    /// The run's limits.
+    #[serde(default)]
+    pub budget: BudgetTable,
+    /// How calls are checked and run.
+    #[serde(default)]
+    pub gate: GateTable,
+    /// How people are asked.
+    #[serde(default)]
+    pub approvals: ApprovalsTable,
+    /// The tools.
+    #[serde(default)]
+    pub tools: ToolsTable,
+}
+
+/// The model that decides what is called.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(tag = "provider", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ModelTable {
+    /// Turns from a file: offline, for trying agents and for tests.
+    Scripted {
+        /// The file with the turns.
+        script: String,
+    },
+    /// Any server that speaks Chat Completions: `OpenAI`, Ollama, llama.cpp, vLLM and others.
+    OpenaiCompatible {
+        /// The model's name at the server.
+        model: String,
+        /// The server. Without: `OPENAI_BASE_URL`, or else `OpenAI`'s own.
+        base_url: Option<String>,
+        /// The environment variable that holds the key. Without: `OPENAI_API_KEY`.
+        api_key_env: Option<String>,
+        /// How long one answer may take.
+        timeout: Option<TimeSpan>,
+        /// The sampling temperature.
+        temperature: Option<f64>,
+        /// Allows plain HTTP to a server that is not this machine.
+        #[serde(default)]
+        allow_insecure: bool,
+    },
+}
+
+/// Where the truth is kept.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JournalTable {
+    /// `sqlite:PATH` or `memory:`; `--journal` overrides it.
+    pub url: Option<String>,
+}
+
+/// On whose behalf the run acts.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SubjectTable {
+    /// The tenant.
+    pub tenant: Option<String>,
+    /// The person.
+    pub user: Option<String>,
+    /// The agent.
+    pub agent: Option<String>,
+    /// What the subject may reach.
+    #[serde(default)]
+    pub scopes: BTreeSet<String>,
+    /// The data domains that the subject may see. Without: every one.
+    pub domains: Option<BTreeSet<String>>,
+    /// The strongest effect that the subject may cause. Without: `external`.
+    #[schemars(schema_with = "effect_words")]
+    pub level: Option<Effect>,
+}
+
+/// The run's limits.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BudgetTable {
+    /// Model turns. Without: 20.
+    pub max_steps: Option<u32>,
+    /// Executed calls. Without: 50.
+    pub max_valid_actions: Option<u32>,
+    /// Calls of one model turn. Without: 32.
+    pub max_calls_per_turn: Option<u32>,
+    /// Time from the start. Without: `10m`. Waiting for people does not count.
+    pub deadline: Option<TimeSpan>,
+    /// Environment failures in a row, after which the run fails. Without: 3; 0 switches it off.
+    pub max_environment_failures: Option<u32>,
+    /// Model turns in a row with the same calls and results, after which the run fails. Without: 6; 0 switches it off.
+    pub max_repeated_turns: Option<u32>,
+}
+
+/// How calls are checked and run.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GateTable {
+    /// How long a call may take whose tool declares nothing. Without: `30s`.
+    pub call_timeout: Option<TimeSpan>,
+    /// Bytes of an output that are shown; the rest is kept as an artifact. Without: 65536; 0 means no limit.
+    pub max_output_bytes: Option<usize>,
+    /// What a model learns about invalid arguments. Without: `code`.
+    #[serde(default)]
+    pub argument_errors: ArgumentErrorsRule,
+    /// Reads of one turn that may run side by side. Without: 8.
+    #[schemars(range(min = 1))]
+    pub parallel_reads: Option<usize>,
+    /// What the run does after an unknown effect. Without: `stop`.
+    #[schemars(schema_with = "on_unknown_words")]
+    pub on_unknown: Option<OnUnknown>,
+    /// Repairs of broken argument text. This version knows none: the list must be empty.
+    #[serde(default)]
+    #[schemars(length(max = 0))]
+    pub repair: Vec<String>,
+    /// What foreign schemas that leave objects open mean. Without: `as_declared`.
+    #[serde(default)]
+    pub unknown_fields: UnknownFieldsRule,
+}
+
+/// What a model learns about invalid arguments.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ArgumentErrorsRule {
+    /// A code and a reason word.
+    #[default]
+    Code,
+    /// Also which declared property breaks which rule.
+    DeclaredPaths,
+}
+
+/// What foreign schemas that leave objects open mean.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UnknownFieldsRule {
+    /// What they say.
+    #[default]
+    AsDeclared,
+    /// Undeclared fields are refused.
+    Refuse,
+}
+
+/// How people are asked.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ApprovalsTable {
+    /// How long a question stays open. Without: `10m`.
+    pub expires: Option<TimeSpan>,
+}
+
+/// The tools of the run.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ToolsTable {
+    /// Core sets over `root`.
+    #[serde(default)]
+    pub core: BTreeSet<CoreSet>,
+    /// The folder that core tools work in. Without: the run file's.
+    pub root: Option<String>,
+    /// The names that the run may call: exact, `*` only where it is written. Without: all that the subject may see.
+    pub allow: Option<Vec<String>>,
+    /// Catalogs: TOML files, or `SQLite` files with a table `tools`.
+    #[serde(default)]
+    pub catalog: Vec<String>,
+    /// Environment variables whose values must never leave.
+    #[serde(default)]
+    pub secrets_from_env: Vec<String>,
+    /// Tools with scripted behaviour.
+    #[serde(default)]
+    pub mock: Vec<MockTool>,
+}
+
+/// A core set. A run without a set does not even contain its tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CoreSet {
+    /// `read_file`, `list_dir`, `glob`, `grep`, `read_artifact`.
+    Read,
+}
+
+impl RunFile {
+    /// Reads a run file.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let text = lockgate_host::files::read_to_string(path)
+            .map_err(|cause| ConfigError::Unreadable { path: path.to_owned(), cause: cause.to_string() })?;
+        Self::parse(path, &text)
+    }
+
+    /// Reads a run file's text. `path` is for errors.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
+        let file: Self = toml::from_str(text).map_err(|error| ConfigError::from_toml(path, text, &error))?;
+        file.check(path)?;
+        Ok(file)
+    }
+
+    fn check(&self, path: &Path) -> Result<(), ConfigError> {
+        let invalid = |detail: &str| {
+            Err(ConfigError::Invalid { path: path.to_owned(), line: 1, detail: detail.to_owned() })
+        };
+        if !self.gate.repair.is_empty() {
+            return invalid("`gate.repair` must be empty: this version repairs no arguments");
+        }
+        if self.gate.parallel_reads == Some(0) {
+            return invalid("`gate.parallel_reads` must be at least 1");
+        }
+        Ok(())
+    }
+}
+
+impl SubjectTable {
+    /// The subject, with defaults for what is not said.
+    pub fn subject(&self) -> Subject {
+        let default = Subject::default();
+        Subject {
+            tenant: self.tenant.clone().unwrap_or(default.tenant),
+            user: self.user.clone().unwrap_or(default.user),
+            agent: self.agent.clone().unwrap_or(default.agent),
+            scopes: self.scopes.clone(),
+            domains: self.domains.clone(),
+            level: self.level.unwrap_or(default.level),
+        }
+    }
+}
+
+impl BudgetTable {
+    /// The budget, with defaults for what is not said.
+    pub fn budget(&self) -> Budget {
+        let default = Budget::default();
+        Budget {
+            max_steps: self.max_steps.unwrap_or(default.max_steps),
+            max_valid_actions: self.max_valid_actions.unwrap_or(default.max_valid_actions),
+            max_calls_per_turn: self.max_calls_per_turn.unwrap_or(default.max_calls_per_turn),
+            deadline_ms: self.deadline.map_or(default.deadline_ms, |span| {
+                u64::try_from(span.as_duration().as_millis()).unwrap_or(u64::MAX)
+            }),
+            max_environment_failures: self.max_environment_failures.unwrap_or(default.max_environment_failures),
+            max_repeated_turns: self.max_repeated_turns.unwrap_or(default.max_repeated_turns),
+        }
+    }
+}
+
+fn effect_words(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "enum": Effect::ALL.iter().map(|effect| effect.word()).collect::<Vec<_>>() })
+}
+
+fn on_unknown_words(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "enum": OnUnknown::ALL.iter().map(|rule| rule.word()).collect::<Vec<_>>() })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use super::*;
+
+fn parse(text: &str) -> Result<RunFile, ConfigError> {
+    RunFile::parse(Path::new("run.toml"), text)
+}
+
+#[test]
+fn an_empty_file_has_the_documented_defaults() {
+    let file = parse("").unwrap();
+    assert_eq!(file.budget.budget(), Budget::default());
+    assert_eq!(file.subject.subject(), Subject::default());
+    assert!(file.task.is_none() && file.model.is_none() && file.tools.allow.is_none());
+}
+
+#[test]
+fn every_key_of_the_documented_run_file_is_known() {
+    let file = parse(
+        r#"
+        task = "Who owns the service behind INC-001?"
+        [model]
+        provider = "scripted"
+        script = "turns.json"
+        [journal]
+        url = "sqlite:.lockgate/journal.db"
+        [subject]
+        tenant = "demo"
+        user = "alice"
+        agent = "incident-helper"
+        scopes = ["incident:read"]
+        [budget]
+        max_steps = 20
+        max_valid_actions = 50
+        max_calls_per_turn = 32
+        deadline = "10m"
+        [gate]
+        call_timeout = "30s"
+        max_output_bytes = 65536
+        argument_errors = "code"
+        parallel_reads = 8
+        on_unknown = "stop"
+        repair = []
+        unknown_fields = "as_declared"
+        [approvals]
+        expires = "10m"
+        [tools]
+        core = ["read"]
+        root = "."
+        allow = ["lookup_incident", "create_ticket", "read_file"]
+        catalog = ["tools.toml"]
+        secrets_from_env = ["API_TOKEN"]
+        [[tools.mock]]
+        name = "create_ticket"
+        version = "1.0"
+        description = "Create a ticket."
+        effect = "write"
+        replay = "never"
+        permission = "ask"
+        completes_run = false
+        on_duplicate = "run_each"
+        error_text = "hidden"
+        scopes = []
+        timeout = "2s"
+        input_schema = { type = "object", properties = { title = { type = "string" } }, required = ["title"], additionalProperties = false }
+        output_schema = { type = "object" }
+        behaviour = [{ returns = { id = "T-1" } }, { echoes = true }]
+        count_file = "create_ticket.count"
+        "#,
+    )
+    .unwrap();
+    assert_eq!(file.tools.mock[0].name(), "create_ticket");
+    assert_eq!(file.subject.subject().source(), "subject:demo/alice/incident-helper");
+}
+
+#[test]
+fn an_unknown_key_names_the_nearest_valid_one() {
+    for (text, line, key, near) in [
+        ("tasks = 'x'", 1, "tasks", "task"),
+        ("\n[budget]\nmax_step = 3", 3, "max_step", "max_steps"),
+        ("[gate]\ntimeout = '3s'", 2, "timeout", "call_timeout"),
+        ("[tools]\nalow = []", 2, "alow", "allow"),
+    ] {
+        let error = parse(text).unwrap_err();
+        assert!(matches!(&error, ConfigError::UnknownKey { key: found, line: at, .. } if found == key && *at == line), "{error:?}");
+        assert!(error.hint().unwrap().contains(near), "{text}: {:?}", error.hint());
+    }
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused() {
+    for text in [
+        "task = 3",
+        "[budget]\nmax_steps = -1",
+        "[budget]\ndeadline = 'soon'",
+        "[gate]\nrepair = ['code_fence']",
+        "[gate]\nparallel_reads = 0",
+        "[model]\nprovider = 'telepathy'",
+        "[tools]\ncore = ['root']",
+        "task = 'a'\ntask = 'b'",
+        "[[tools.mock]]\nname = 'x'\nbehaviour = [{ returns = 1, panics = 'x' }]\nnonsense = 1",
+    ] {
+        assert!(parse(text).is_err(), "{text}");
+    }
+}

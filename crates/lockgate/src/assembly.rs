@@ -1,0 +1,316 @@
+//! From a run file to a gate and a runner: what the command and the server put together before anything runs.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lockgate_config::{
+    ArgumentErrorsRule, ConfigError, CoreSet, DEFAULT_JOURNAL, GateTable, ModelTable, RunFile, ToolsTable,
+    UnknownFieldsRule,
+};
+use lockgate_contract::effect::OnUnknown;
+use lockgate_contract::ids::ApprovalId;
+use lockgate_contract::ports::{Journal, ModelAdapter};
+use lockgate_contract::subject::Subject;
+use lockgate_contract::tool::{InvalidSpec, ToolSpec};
+use lockgate_executor::{ArgumentErrors, Gate, GateError, GateOptions};
+use lockgate_harness::{AgentRun, DirectCall, RunState, Runner, RunnerOptions};
+use lockgate_host::clock::SystemClock;
+use lockgate_host::randomness::RandomIds;
+use lockgate_journal::OpenError;
+use lockgate_models::{ChatCompletions, ChatCompletionsOptions, OptionsError, ScriptError, ScriptedModel};
+use lockgate_policy::NativePolicy;
+use lockgate_redact::{RedactError, Scrubber, ScrubberBuilder, SecretValue};
+use lockgate_registry::schema::UnknownFields;
+use lockgate_registry::{Discovery, RegisterError, Registry, RegistryRules, Standing};
+use lockgate_sources::catalog::{Catalog, Resolvers};
+use lockgate_sources::core::{Root, RootError, read_tools};
+use lockgate_sources::error::SourceError;
+use thiserror::Error;
+
+/// Everything that one run file stands for. Nothing has run yet.
+pub struct Assembly {
+    /// The file's tables.
+    pub run_file: RunFile,
+    /// The file, as it was named.
+    pub path: PathBuf,
+    /// The tools that exist.
+    pub registry: Arc<Registry>,
+    /// Where the truth is kept.
+    pub journal: Arc<dyn Journal>,
+    /// The gate over all of it.
+    pub gate: Arc<Gate>,
+    /// What the subject may see, within the file's `allow`.
+    pub discovery: Discovery,
+    /// What an operator should know, and what stops nothing.
+    pub warnings: Vec<String>,
+}
+
+/// What the caller knows better than the run file.
+#[derive(Default)]
+pub struct Overrides {
+    /// An open journal.
+    pub journal: Option<Arc<dyn Journal>>,
+    /// The journal's URL, where none is open.
+    pub journal_url: Option<String>,
+    /// How often each tool's handler was entered before in this run; see [`entered`].
+    pub entered: BTreeMap<String, u32>,
+    /// Handlers for catalog rows of kind `native`, by their keys.
+    pub resolvers: Option<Resolvers>,
+}
+
+/// Why a run file does not become a gate. Nothing was started.
+#[derive(Debug, Error)]
+pub enum AssemblyError {
+    /// The file itself.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The journal.
+    #[error(transparent)]
+    Journal(#[from] OpenError),
+    /// A catalog or a mock.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The root of the core tools.
+    #[error("the root of the core tools cannot be used: {0}")]
+    Root(#[from] RootError),
+    /// A tool that cannot be registered.
+    #[error(transparent)]
+    Register(#[from] RegisterError),
+    /// A tool that cannot be.
+    #[error(transparent)]
+    Spec(#[from] InvalidSpec),
+    /// A gate that would not hold.
+    #[error(transparent)]
+    Gate(#[from] GateError),
+    /// A secret that cannot be kept.
+    #[error("the secret in `{variable}` cannot be kept from leaving: {cause}")]
+    Secret {
+        /// The environment variable.
+        variable: String,
+        /// Why.
+        #[source]
+        cause: RedactError,
+    },
+    /// The redaction rules.
+    #[error(transparent)]
+    Redact(#[from] RedactError),
+    /// The scripted model's file.
+    #[error(transparent)]
+    Script(#[from] ScriptError),
+    /// The model's options.
+    #[error(transparent)]
+    Model(#[from] OptionsError),
+    /// Something that the run file must say.
+    #[error("`{}` has no `{key}`", .path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// The key.
+        key: &'static str,
+    },
+}
+
+impl AssemblyError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Config(error) => error.hint(),
+            Self::Journal(error) => Some(error.hint().to_owned()),
+            Self::Source(error) => error.hint(),
+            Self::Script(error) => error.hint().map(str::to_owned),
+            Self::Model(error) => error.hint().map(str::to_owned),
+            Self::Secret { variable, .. } => {
+                Some(format!("use a longer secret, or take `{variable}` out of `tools.secrets_from_env`"))
+            }
+            Self::Missing { key: "model", .. } => {
+                Some("add a table [model], such as provider = \"scripted\" with a script".to_owned())
+            }
+            Self::Missing { key, .. } => Some(format!("add `{key}`")),
+            Self::Register(RegisterError::Duplicate { .. }) => Some("rename one of them".to_owned()),
+            Self::Root(_) | Self::Register(_) | Self::Spec(_) | Self::Gate(_) | Self::Redact(_) => None,
+        }
+    }
+}
+
+/// Opens a journal with the machine's clock.
+pub fn open_journal(url: &str) -> Result<Arc<dyn Journal>, AssemblyError> {
+    Ok(lockgate_journal::open(url, Arc::new(SystemClock::default()))?)
+}
+
+/// How often each tool's handler was entered in a run so far: what scripted behaviour goes on from.
+pub fn entered(state: &RunState) -> BTreeMap<String, u32> {
+    let mut entered = BTreeMap::new();
+    for call in state.calls() {
+        *entered.entry(call.tool_name.clone()).or_default() += call.attempts;
+    }
+    entered
+}
+
+impl Assembly {
+    /// Reads a run file and puts everything together. What does not hold together is found here, not at a call.
+    pub fn load(path: &Path, overrides: Overrides) -> Result<Self, AssemblyError> {
+        let run_file = RunFile::read(path)?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let mut warnings = Vec::new();
+        let redactor = Arc::new(scrubber(&run_file.tools, &mut warnings)?);
+        let registry = Arc::new(Registry::new(RegistryRules { unknown_fields: unknown_fields(&run_file.gate) }));
+        let resolvers = overrides.resolvers.unwrap_or_default();
+        for spec in tools(&run_file.tools, &folder, &resolvers, &overrides.entered)? {
+            registry.register(spec)?;
+        }
+        let discovery = discover(&registry, &run_file.subject.subject(), &run_file.tools, &mut warnings);
+        let journal = match overrides.journal {
+            Some(journal) => journal,
+            None => {
+                let url = overrides.journal_url.as_deref().or(run_file.journal.url.as_deref());
+                open_journal(url.unwrap_or(DEFAULT_JOURNAL))?
+            }
+        };
+        let gate = Gate::builder(
+            Arc::clone(&registry),
+            Arc::new(NativePolicy::new()),
+            Arc::clone(&journal),
+            redactor,
+            Arc::new(SystemClock::default()),
+        )
+        .options(gate_options(&run_file))
+        .build()?;
+        Ok(Self { run_file, path: path.to_owned(), registry, journal, gate: Arc::new(gate), discovery, warnings })
+    }
+
+    /// A runner with the run file's model.
+    pub fn runner(&self, options: RunnerOptions) -> Result<Runner, AssemblyError> {
+        Ok(self.caller(options).with_model(self.model()?))
+    }
+
+    /// A runner without a model, for direct calls.
+    pub fn caller(&self, options: RunnerOptions) -> Runner {
+        let parallel_reads = self.run_file.gate.parallel_reads.unwrap_or(options.parallel_reads);
+        Runner::new(Arc::clone(&self.gate), Arc::new(RandomIds), RunnerOptions { parallel_reads, ..options })
+    }
+
+    /// The run that the file describes.
+    pub fn agent_run(&self) -> Result<AgentRun, AssemblyError> {
+        Ok(AgentRun {
+            task: self.run_file.task.clone().ok_or_else(|| self.missing("task"))?,
+            system: self.run_file.system.clone(),
+            subject: self.run_file.subject.subject(),
+            binding: self.discovery.bind(),
+            budget: self.run_file.budget.budget(),
+            on_unknown: self.run_file.gate.on_unknown.unwrap_or(OnUnknown::Stop),
+            run_file: Some(self.path.display().to_string()),
+        })
+    }
+
+    /// One call with the file's tools and subject.
+    pub fn direct_call(&self, tool_name: String, arguments_text: String, approval: Option<ApprovalId>) -> DirectCall {
+        DirectCall {
+            subject: self.run_file.subject.subject(),
+            binding: self.discovery.bind(),
+            tool_name,
+            arguments_text,
+            approval,
+            run_file: Some(self.path.display().to_string()),
+        }
+    }
+
+    fn model(&self) -> Result<Arc<dyn ModelAdapter>, AssemblyError> {
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        match self.run_file.model.as_ref().ok_or_else(|| self.missing("model"))? {
+            ModelTable::Scripted { script } => Ok(Arc::new(ScriptedModel::read(&folder.join(script))?)),
+            ModelTable::OpenaiCompatible { model, base_url, api_key_env, timeout, temperature, allow_insecure } => {
+                let mut options = ChatCompletionsOptions::new(model.clone());
+                options.base_url.clone_from(base_url);
+                options.api_key_variable.clone_from(api_key_env);
+                options.temperature = *temperature;
+                options.allow_insecure = *allow_insecure;
+                if let Some(timeout) = timeout {
+                    options.timeout = timeout.as_duration();
+                }
+                Ok(Arc::new(ChatCompletions::new(options)?))
+            }
+        }
+    }
+
+    fn missing(&self, key: &'static str) -> AssemblyError {
+        AssemblyError::Missing { path: self.path.clone(), key }
+    }
+}
+
+/// The tools of every source that the file names, in a fixed order: core sets, catalogs, mocks.
+fn tools(
+    table: &ToolsTable,
+    folder: &Path,
+    resolvers: &Resolvers,
+    entered: &BTreeMap<String, u32>,
+) -> Result<Vec<ToolSpec>, AssemblyError> {
+    let entered_before = |name: &str| entered.get(name).copied().unwrap_or(0);
+    let mut specs = Vec::new();
+    if table.core.contains(&CoreSet::Read) {
+        let root = Root::open(folder.join(table.root.as_deref().unwrap_or(".")))?;
+        specs.extend(read_tools(&Arc::new(root))?);
+    }
+    for catalog in &table.catalog {
+        specs.extend(Catalog::load(&folder.join(catalog))?.into_specs(resolvers, &entered_before)?);
+    }
+    for mock in table.mock.iter().cloned() {
+        let before = entered_before(mock.name());
+        specs.push(mock.into_spec(folder, before)?);
+    }
+    Ok(specs)
+}
+
+/// What the subject may see, within `allow`.
+fn discover(registry: &Registry, subject: &Subject, table: &ToolsTable, warnings: &mut Vec<String>) -> Discovery {
+    let discovery = registry.discover(subject);
+    let Some(allow) = &table.allow else { return discovery };
+    let names = registry.names();
+    for rule in allow {
+        if !names.iter().any(|name| lockgate_registry::discovery::matches_rule(rule, name)) {
+            warnings.push(format!("`tools.allow` names `{rule}`, and no tool has this name"));
+        }
+    }
+    let discovery = discovery.only(allow);
+    if discovery.standing() == Standing::NothingVisible {
+        warnings.push("the subject sees none of the registered tools: look at `allow` and `scopes`".to_owned());
+    }
+    discovery
+}
+
+/// The redactor, with the values that must never leave.
+fn scrubber(table: &ToolsTable, warnings: &mut Vec<String>) -> Result<Scrubber, AssemblyError> {
+    let mut builder = ScrubberBuilder::new();
+    for variable in &table.secrets_from_env {
+        match std::env::var(variable) {
+            Ok(value) if !value.is_empty() => {
+                builder
+                    .secret(variable, SecretValue::new(value))
+                    .map_err(|cause| AssemblyError::Secret { variable: variable.clone(), cause })?;
+            }
+            _ => warnings.push(format!("`tools.secrets_from_env` names `{variable}`, which is not set")),
+        }
+    }
+    Ok(builder.build()?)
+}
+
+fn unknown_fields(table: &GateTable) -> UnknownFields {
+    match table.unknown_fields {
+        UnknownFieldsRule::AsDeclared => UnknownFields::AsDeclared,
+        UnknownFieldsRule::Refuse => UnknownFields::Refuse,
+    }
+}
+
+fn gate_options(file: &RunFile) -> GateOptions {
+    let default = GateOptions::default();
+    GateOptions {
+        call_timeout: file.gate.call_timeout.map_or(default.call_timeout, |span| span.as_duration()),
+        max_output_bytes: file.gate.max_output_bytes.unwrap_or(default.max_output_bytes),
+        argument_errors: match file.gate.argument_errors {
+            ArgumentErrorsRule::Code => ArgumentErrors::Code,
+            ArgumentErrorsRule::DeclaredPaths => ArgumentErrors::DeclaredPaths,
+        },
+        approval_expires: file.approvals.expires.map_or(default.approval_expires, |span| span.as_duration()),
+        ..default
+    }
+}

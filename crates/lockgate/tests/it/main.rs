@@ -1,0 +1,4 @@
+//! The façade from outside.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod tool_attribute;
