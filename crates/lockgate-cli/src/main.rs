@@ -1,2 +1,70 @@
 //! The command `lockgate`.
-fn main() {}
+//!
+//! It owns what a person types and reads: arguments, tables, hints, exit codes. What a call is and how a run goes on is
+//! decided below; nothing here decides about a call.
+
+mod arguments;
+mod commands;
+mod error;
+mod exit;
+mod nearest;
+mod output;
+mod printer;
+mod render;
+mod signals;
+mod stored;
+mod tracing_log;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Parser as _;
+
+use crate::arguments::Cli;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output::Output;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version come this way too, to stdout and with code 0. Nobody is left to hear about a broken pipe.
+            let _ = error.print();
+            return if error.use_stderr() {
+                Exit::Usage.into()
+            } else {
+                Exit::Ok.into()
+            };
+        }
+    };
+    let output = Arc::new(Output::new(cli.color, cli.progress));
+    tracing_log::start(&output);
+    let exit = match execute(cli, &output) {
+        Ok(exit) => exit,
+        Err(error) => report(&output, &error),
+    };
+    match output.finish() {
+        Ok(()) => exit.into(),
+        Err(error) => {
+            let lost = report(&output, &CliError::Stdout(error));
+            (if exit == Exit::Ok { lost } else { exit }).into()
+        }
+    }
+}
+
+fn execute(cli: Cli, output: &Arc<Output>) -> Result<Exit, CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(CliError::Runtime)?;
+    let exit = runtime.block_on(commands::execute(cli.command, output));
+    // A tool that blocks its thread for ever keeps nobody waiting: its call has been settled.
+    runtime.shutdown_background();
+    exit
+}
+
+fn report(output: &Output, error: &CliError) -> Exit {
+    output.error(error, error.hint().as_deref());
+    error.exit()
+}

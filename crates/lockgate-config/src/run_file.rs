@@ -204,8 +204,10 @@ pub enum CoreSet {
 impl RunFile {
     /// Reads a run file.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = lockgate_host::files::read_to_string(path)
-            .map_err(|cause| ConfigError::Unreadable { path: path.to_owned(), cause: cause.to_string() })?;
+        let text = lockgate_host::files::read_to_string(path).map_err(|cause| ConfigError::Unreadable {
+            path: path.to_owned(),
+            cause: cause.to_string(),
+        })?;
         Self::parse(path, &text)
     }
 
@@ -218,7 +220,11 @@ impl RunFile {
 
     fn check(&self, path: &Path) -> Result<(), ConfigError> {
         let invalid = |detail: &str| {
-            Err(ConfigError::Invalid { path: path.to_owned(), line: 1, detail: detail.to_owned() })
+            Err(ConfigError::Invalid {
+                path: path.to_owned(),
+                line: 1,
+                detail: detail.to_owned(),
+            })
         };
         if !self.gate.repair.is_empty() {
             return invalid("`gate.repair` must be empty: this version repairs no arguments");
@@ -256,7 +262,9 @@ impl BudgetTable {
             deadline_ms: self.deadline.map_or(default.deadline_ms, |span| {
                 u64::try_from(span.as_duration().as_millis()).unwrap_or(u64::MAX)
             }),
-            max_environment_failures: self.max_environment_failures.unwrap_or(default.max_environment_failures),
+            max_environment_failures: self
+                .max_environment_failures
+                .unwrap_or(default.max_environment_failures),
             max_repeated_turns: self.max_repeated_turns.unwrap_or(default.max_repeated_turns),
         }
     }

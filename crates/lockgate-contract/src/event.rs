@@ -94,7 +94,9 @@ event_types! {
 impl EventType {
     /// Whether the protocol view shows it.
     pub fn in_protocol_view(&self) -> bool {
-        CATALOGUE.iter().any(|(known, _, view, _)| known == self && *view == View::Protocol)
+        CATALOGUE
+            .iter()
+            .any(|(known, _, view, _)| known == self && *view == View::Protocol)
     }
 
     /// Whether it says that something began which a refused claim did not begin.
@@ -104,7 +106,10 @@ impl EventType {
 
     /// The version of the body that this build writes.
     pub fn version(&self) -> u32 {
-        CATALOGUE.iter().find(|(known, ..)| known == self).map_or(1, |(.., version)| *version)
+        CATALOGUE
+            .iter()
+            .find(|(known, ..)| known == self)
+            .map_or(1, |(.., version)| *version)
     }
 }
 
@@ -195,7 +200,12 @@ impl NewEvent {
         let kind = body.kind();
         // INVARIANT: bodies hold strings, numbers and parsed documents, and those always serialise.
         let data = body.document();
-        Self { kind, step, call_id, data }
+        Self {
+            kind,
+            step,
+            call_id,
+            data,
+        }
     }
 
     /// The event under its number.

@@ -381,7 +381,9 @@ impl ToolCode {
     pub fn new(word: impl Into<std::borrow::Cow<'static, str>>) -> Result<Self, InvalidToolCode> {
         let word = word.into();
         let form = word.len() <= 64
-            && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+            && word
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
             && word.bytes().next().is_some_and(|first| first.is_ascii_lowercase());
         if !form {
             return Err(InvalidToolCode::Form(word.into_owned()));
@@ -453,7 +455,9 @@ impl Serialize for Outcome {
 
 impl<'de> Deserialize<'de> for Outcome {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
     }
 }
 

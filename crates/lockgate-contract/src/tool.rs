@@ -8,4 +8,4 @@ mod spec;
 pub use context::{Progress, ToolContext};
 pub use failure::{Failure, ToolEnvironmentError, ToolExecutionError};
 pub use handler::{Handler, Output, OutputContent, Prepared};
-pub use spec::{Audience, InvalidSpec, PreCheck, HarmlessWhen, ToolSpec, ToolSpecBuilder};
+pub use spec::{Audience, HarmlessWhen, InvalidSpec, PreCheck, ToolSpec, ToolSpecBuilder};

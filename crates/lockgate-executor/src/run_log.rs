@@ -33,7 +33,12 @@ pub struct RunLog {
 impl RunLog {
     /// A log whose observer has seen everything up to `last_seen`.
     pub fn new(run_id: RunId, journal: Arc<dyn Journal>, last_seen: u64, observer: Observer) -> Self {
-        Self { run_id, journal, observer, last_seen: Mutex::new(last_seen) }
+        Self {
+            run_id,
+            journal,
+            observer,
+            last_seen: Mutex::new(last_seen),
+        }
     }
 
     /// The run.

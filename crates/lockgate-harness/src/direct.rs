@@ -1,9 +1,11 @@
 //! Calls without a model: each has a run of kind `direct`, so that it has ids, events and approvals like any other.
 
 use lockgate_contract::call::ToolCall;
-use lockgate_contract::effect::OnUnknown;
-use lockgate_contract::event::{Audit, Body, RunCancelled, RunCompleted, RunNeedsReconciliation, RunResumed, RunWaiting};
 use lockgate_contract::effect::EffectState;
+use lockgate_contract::effect::OnUnknown;
+use lockgate_contract::event::{
+    Audit, Body, RunCancelled, RunCompleted, RunNeedsReconciliation, RunResumed, RunWaiting,
+};
 use lockgate_contract::ids::{ApprovalId, RunId};
 use lockgate_contract::outcome::{Code, Status};
 use lockgate_contract::ports::JournalError;
@@ -81,7 +83,14 @@ impl Runner {
             tool_name: direct.tool_name,
             arguments_text: direct.arguments_text,
         };
-        self.gate_direct(live, Request { call, terms: Terms::default() }).await
+        self.gate_direct(
+            live,
+            Request {
+                call,
+                terms: Terms::default(),
+            },
+        )
+        .await
     }
 
     /// The same arguments again, with the approval: the open call goes on in its own run.
@@ -108,7 +117,11 @@ impl Runner {
             tool_name: direct.tool_name,
             arguments_text: direct.arguments_text,
         };
-        let terms = Terms { requested_before: true, approval: Some(approval_id.clone()), ..Terms::default() };
+        let terms = Terms {
+            requested_before: true,
+            approval: Some(approval_id.clone()),
+            ..Terms::default()
+        };
         self.gate_direct(live, Request { call, terms }).await
     }
 
@@ -146,7 +159,10 @@ impl Runner {
                 })
             }
             Released::Open(open) => {
-                live.append(Body::RunWaiting(RunWaiting { approvals: vec![open.approval_id().clone()] })).await?;
+                live.append(Body::RunWaiting(RunWaiting {
+                    approvals: vec![open.approval_id().clone()],
+                }))
+                .await?;
                 Ok(DirectAnswer {
                     run_id,
                     result: open.result().clone(),
@@ -170,7 +186,8 @@ impl Runner {
         code: Code,
         started: bool,
     ) -> Result<DirectAnswer, RunError> {
-        self.settle_one(&mut live, request, code, started, "the caller cancelled").await?;
+        self.settle_one(&mut live, request, code, started, "the caller cancelled")
+            .await?;
         live.append(Body::RunCancelled(RunCancelled {})).await?;
         stored_answer(&live.state)
             .ok_or_else(|| JournalError::Corrupt("a settled call has no result".to_owned()).into())

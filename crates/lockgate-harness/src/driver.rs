@@ -48,7 +48,12 @@ pub struct RunnerOptions {
 
 impl Default for RunnerOptions {
     fn default() -> Self {
-        Self { parallel_reads: 8, cancel: CancellationToken::new(), observer: None, progress: None }
+        Self {
+            parallel_reads: 8,
+            cancel: CancellationToken::new(),
+            observer: None,
+            progress: None,
+        }
     }
 }
 
@@ -95,7 +100,12 @@ type Inbox = Arc<Mutex<Vec<Event>>>;
 impl Runner {
     /// A runner for calls without a model.
     pub fn new(gate: Arc<Gate>, ids: Arc<dyn Ids>, options: RunnerOptions) -> Self {
-        Self { gate, ids, model: None, options }
+        Self {
+            gate,
+            ids,
+            model: None,
+            options,
+        }
     }
 
     /// With a model, for agents.
@@ -115,7 +125,13 @@ impl Runner {
                 observer(event);
             }),
         };
-        Self { options: RunnerOptions { observer: Some(both), ..self.options.clone() }, ..self.clone() }
+        Self {
+            options: RunnerOptions {
+                observer: Some(both),
+                ..self.options.clone()
+            },
+            ..self.clone()
+        }
     }
 
     /// The gate.
@@ -150,12 +166,16 @@ impl Runner {
     pub async fn resume(&self, run_id: &RunId, resume: Resume) -> Result<RunState, RunError> {
         let mut live = self.open(run_id).await?;
         if live.state.start().kind == RunKind::Direct {
-            return Err(RunError::WrongKind { run: run_id.clone(), what: "is a direct call, which has no driver" });
+            return Err(RunError::WrongKind {
+                run: run_id.clone(),
+                what: "is a direct call, which has no driver",
+            });
         }
         if !self.can_go_on(&live.state, &resume) {
             return Ok(live.state);
         }
-        live.append(Body::RunResumed(RunResumed { budget: resume.budget })).await?;
+        live.append(Body::RunResumed(RunResumed { budget: resume.budget }))
+            .await?;
         self.drive(live).await
     }
 
@@ -165,7 +185,10 @@ impl Runner {
         if events.is_empty() {
             return Err(JournalError::NoSuchRun(run_id.clone()).into());
         }
-        RunState::fold(&events).map_err(|cause| RunError::Fold { run: run_id.clone(), cause })
+        RunState::fold(&events).map_err(|cause| RunError::Fold {
+            run: run_id.clone(),
+            cause,
+        })
     }
 
     /// Whether anything changed that lets a run go on.
@@ -180,9 +203,9 @@ impl Runner {
                 .filter_map(|call| call.approval.as_ref())
                 .any(|open| open.decided || now >= open.expires_at),
             Some(Stop::LimitReached(_)) => resume.budget.is_some(),
-            Some(
-                Stop::Completed { .. } | Stop::NeedsReconciliation(_) | Stop::Failed { .. } | Stop::Cancelled,
-            ) => false,
+            Some(Stop::Completed { .. } | Stop::NeedsReconciliation(_) | Stop::Failed { .. } | Stop::Cancelled) => {
+                false
+            }
         }
     }
 
@@ -209,9 +232,15 @@ impl Runner {
 
     /// Takes a run into this process, as of these events.
     fn live(&self, run_id: &RunId, events: &[Event]) -> Result<Live, RunError> {
-        let state = RunState::fold(events).map_err(|cause| RunError::Fold { run: run_id.clone(), cause })?;
+        let state = RunState::fold(events).map_err(|cause| RunError::Fold {
+            run: run_id.clone(),
+            cause,
+        })?;
         if let Some(observer) = &self.options.observer {
-            events.iter().filter(|_| state.last_seq() == 1).for_each(|event| observer(event));
+            events
+                .iter()
+                .filter(|_| state.last_seq() == 1)
+                .for_each(|event| observer(event));
         }
         let inbox = Inbox::default();
         let observer: Observer = {
@@ -223,7 +252,12 @@ impl Runner {
                 }
             })
         };
-        let log = Arc::new(RunLog::new(run_id.clone(), Arc::clone(self.gate.journal()), state.last_seq(), observer));
+        let log = Arc::new(RunLog::new(
+            run_id.clone(),
+            Arc::clone(self.gate.journal()),
+            state.last_seq(),
+            observer,
+        ));
         let agent = state.start().kind == RunKind::Agent;
         let scope = Scope {
             log: Arc::clone(&log),
@@ -235,12 +269,21 @@ impl Runner {
             stale_approval_settles: agent,
         };
         let (held, raw, unredacted) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
-        Ok(Live { log, scope, state, inbox, held, raw, unredacted })
+        Ok(Live {
+            log,
+            scope,
+            state,
+            inbox,
+            held,
+            raw,
+            unredacted,
+        })
     }
 
     /// The loop: ask what comes next, do it, take in what the journal accepted.
     async fn drive(&self, mut live: Live) -> Result<RunState, RunError> {
-        let span = tracing::info_span!("invoke_agent", gen_ai.operation.name = "invoke_agent", run_id = %live.log.run_id());
+        let span =
+            tracing::info_span!("invoke_agent", gen_ai.operation.name = "invoke_agent", run_id = %live.log.run_id());
         async {
             loop {
                 let command = live.state.next(&Facts {
@@ -265,7 +308,10 @@ impl Runner {
 
     /// One model turn: request and response are events of their own.
     async fn call_model(&self, live: &mut Live, step: u32) -> Result<(), RunError> {
-        let model = self.model.as_ref().ok_or_else(|| RunError::NoModel(live.log.run_id().clone()))?;
+        let model = self
+            .model
+            .as_ref()
+            .ok_or_else(|| RunError::NoModel(live.log.run_id().clone()))?;
         live.scope.deadline = Some(live.state.deadline());
         let request = ModelRequest {
             step,
@@ -293,13 +339,19 @@ impl Runner {
 
     fn model_failed(&self, error: &ModelError) -> Body {
         let detail = self.gate.redactor().scrub(&error.to_string()).into_owned();
-        Body::ModelFailed(ModelFailed { reason: error.code().to_owned(), detail })
+        Body::ModelFailed(ModelFailed {
+            reason: error.code().to_owned(),
+            detail,
+        })
     }
 
     /// Takes calls to the gate, side by side where there are several.
     async fn run_calls(&self, live: &mut Live, planned: Vec<Planned>) -> Result<(), RunError> {
         let requests: Vec<Request> = planned.into_iter().map(|planned| live.request(planned)).collect();
-        let calls: Vec<_> = requests.iter().map(|request| self.gate.call(request.clone(), &live.scope)).collect();
+        let calls: Vec<_> = requests
+            .iter()
+            .map(|request| self.gate.call(request.clone(), &live.scope))
+            .collect();
         let released = join_all(calls).await;
         live.absorb()?;
         for (request, released) in requests.into_iter().zip(released) {
@@ -311,7 +363,8 @@ impl Runner {
                 }
                 Released::Cancelled { started } => {
                     let code = if started { Code::Interrupted } else { Code::Cancelled };
-                    self.settle_one(live, request, code, started, "the run was cancelled").await?;
+                    self.settle_one(live, request, code, started, "the run was cancelled")
+                        .await?;
                 }
             }
         }
@@ -319,7 +372,13 @@ impl Runner {
     }
 
     async fn settle(&self, live: &mut Live, verdicts: Vec<Verdict>) -> Result<(), RunError> {
-        for Verdict { planned, code, started, why } in verdicts {
+        for Verdict {
+            planned,
+            code,
+            started,
+            why,
+        } in verdicts
+        {
             let request = live.request(planned);
             self.settle_one(live, request, code, started, why).await?;
         }
@@ -359,9 +418,10 @@ impl Live {
     pub(crate) fn absorb(&mut self) -> Result<(), RunError> {
         let events = std::mem::take(&mut *self.inbox.lock().unwrap_or_else(PoisonError::into_inner));
         for event in &events {
-            self.state
-                .apply(event)
-                .map_err(|cause: FoldError| RunError::Fold { run: self.log.run_id().clone(), cause })?;
+            self.state.apply(event).map_err(|cause: FoldError| RunError::Fold {
+                run: self.log.run_id().clone(),
+                cause,
+            })?;
         }
         Ok(())
     }
@@ -384,7 +444,13 @@ impl Live {
             self.raw.insert(call_id, proposed.arguments_text);
         }
         let text = response.text.map(|text| gate.redactor().scrub(&text).into_owned());
-        let body = ModelResponded { text, calls, input_tokens: None, output_tokens: None }.with_usage(response.usage);
+        let body = ModelResponded {
+            text,
+            calls,
+            input_tokens: None,
+            output_tokens: None,
+        }
+        .with_usage(response.usage);
         self.append_at(step, Body::ModelResponded(body)).await
     }
 
@@ -398,12 +464,11 @@ impl Live {
     }
 
     /// A result that is not in the journal is none: the run stops here rather than going round.
-    fn expect_settled(
-        &self,
-        call_id: &CallId,
-        settled: &lockgate_contract::event::Settled,
-    ) -> Result<(), RunError> {
-        let recorded = self.state.calls().any(|call| call.call_id == *call_id && call.settled.is_some());
+    fn expect_settled(&self, call_id: &CallId, settled: &lockgate_contract::event::Settled) -> Result<(), RunError> {
+        let recorded = self
+            .state
+            .calls()
+            .any(|call| call.call_id == *call_id && call.settled.is_some());
         if recorded {
             return Ok(());
         }
@@ -416,9 +481,15 @@ impl Live {
 
 fn stop_event(stop: Stop) -> Body {
     match stop {
-        Stop::Completed { reason, answer, completed_by } => {
-            Body::RunCompleted(RunCompleted { reason: reason.to_owned(), answer, completed_by })
-        }
+        Stop::Completed {
+            reason,
+            answer,
+            completed_by,
+        } => Body::RunCompleted(RunCompleted {
+            reason: reason.to_owned(),
+            answer,
+            completed_by,
+        }),
         Stop::LimitReached(limit) => Body::RunLimitReached(RunLimitReached { limit }),
         Stop::WaitingForApproval(approvals) => Body::RunWaiting(RunWaiting { approvals }),
         Stop::NeedsReconciliation(calls) => Body::RunNeedsReconciliation(RunNeedsReconciliation { calls }),

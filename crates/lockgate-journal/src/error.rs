@@ -17,7 +17,7 @@ pub enum OpenError {
     /// `sqlite:` alone.
     #[error("the journal's URL `sqlite:` names no file")]
     NoPath,
-    /// `memory:` with something behind it, or `SQLite`'s own word for it.
+    /// `memory:` with something behind it, or SQLite's own word for it.
     #[error("a journal in memory has no path")]
     MemoryWithPath,
     /// There is something, but not a file.
@@ -30,7 +30,7 @@ pub enum OpenError {
         action: &'static str,
         /// On what.
         path: PathBuf,
-        /// What the operating system or `SQLite` said.
+        /// What the operating system or SQLite said.
         cause: String,
     },
     /// The file holds something else.
@@ -49,7 +49,7 @@ pub enum OpenError {
         /// The number of the migration.
         version: u32,
     },
-    /// `SQLite` does not do what durability needs.
+    /// SQLite does not do what durability needs.
     #[error("`{}` does not keep what it promises: {setting} is `{found}` instead of `{wanted}`", path.display())]
     Setting {
         /// The file.

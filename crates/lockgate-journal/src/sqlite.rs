@@ -1,4 +1,4 @@
-//! The journal in one `SQLite` file: the default.
+//! The journal in one SQLite file: the default.
 //!
 //! ```text
 //!  callers ── request ──► writer thread ── one connection ──► file      every change, in groups (see `writer`)

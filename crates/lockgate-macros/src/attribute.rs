@@ -46,20 +46,34 @@ struct Words {
     words: &'static [(&'static str, &'static str)],
 }
 
-const EFFECT: Words =
-    Words { noun: "effect", words: &[("read", "Read"), ("write", "Write"), ("external", "External")] };
-const REPLAY: Words = Words { noun: "replay policy", words: &[("safe", "Safe"), ("never", "Never")] };
+const EFFECT: Words = Words {
+    noun: "effect",
+    words: &[("read", "Read"), ("write", "Write"), ("external", "External")],
+};
+const REPLAY: Words = Words {
+    noun: "replay policy",
+    words: &[("safe", "Safe"), ("never", "Never")],
+};
 const IDEMPOTENCY: Words = Words {
     noun: "kind of idempotency",
     words: &[("none", "None"), ("declared", "Declared"), ("provider", "Provider")],
 };
-const PERMISSION: Words =
-    Words { noun: "permission", words: &[("allow", "Allow"), ("ask", "Ask"), ("deny", "Deny")] };
+const PERMISSION: Words = Words {
+    noun: "permission",
+    words: &[("allow", "Allow"), ("ask", "Ask"), ("deny", "Deny")],
+};
 const ON_DUPLICATE: Words = Words {
     noun: "answer to duplicates",
-    words: &[("run_each", "RunEach"), ("share_result", "ShareResult"), ("reject", "Reject")],
+    words: &[
+        ("run_each", "RunEach"),
+        ("share_result", "ShareResult"),
+        ("reject", "Reject"),
+    ],
 };
-const ERROR_TEXT: Words = Words { noun: "kind of error text", words: &[("hidden", "Hidden"), ("vouched", "Vouched")] };
+const ERROR_TEXT: Words = Words {
+    noun: "kind of error text",
+    words: &[("hidden", "Hidden"), ("vouched", "Vouched")],
+};
 const DEFERRAL: Words = Words {
     noun: "deferral",
     words: &[("never", "Never"), ("eligible", "Eligible"), ("deferred", "Deferred")],
@@ -131,7 +145,10 @@ impl Options {
             "harmless_when" => self.harmless_when = Some(path(input)?),
             "crate" => self.facade = Some(path(input)?),
             "description" | "docs" => {
-                return Err(Error::new(key.span(), "the description of a tool is its doc comment: write it with `///`"));
+                return Err(Error::new(
+                    key.span(),
+                    "the description of a tool is its doc comment: write it with `///`",
+                ));
             }
             _ => return Err(unknown_key(key, name)),
         }
@@ -204,7 +221,10 @@ impl Options {
             return Some(given.variant.clone());
         }
         let changes_something = self.effect.as_ref().is_none_or(|effect| effect.variant != "Read");
-        let replay = self.replay.as_ref().filter(|replay| replay.variant == "Safe" && changes_something)?;
+        let replay = self
+            .replay
+            .as_ref()
+            .filter(|replay| replay.variant == "Safe" && changes_something)?;
         Some(Ident::new("Declared", replay.span))
     }
 }
@@ -227,7 +247,10 @@ fn word(input: ParseStream<'_>, words: &Words) -> Result<Word> {
         (ident.to_string(), ident.span())
     };
     if let Some((_, variant)) = words.words.iter().find(|(valid, _)| *valid == word) {
-        return Ok(Word { variant: Ident::new(variant, Span::call_site()), span });
+        return Ok(Word {
+            variant: Ident::new(variant, Span::call_site()),
+            span,
+        });
     }
     let valid: Vec<&str> = words.words.iter().map(|(valid, _)| *valid).collect();
     let noun = words.noun;
@@ -246,7 +269,11 @@ fn text(input: ParseStream<'_>) -> Result<LitStr> {
 
 fn text_with_content(input: ParseStream<'_>, message: &str) -> Result<LitStr> {
     let text = text(input)?;
-    if text.value().trim().is_empty() { Err(Error::new(text.span(), message)) } else { Ok(text) }
+    if text.value().trim().is_empty() {
+        Err(Error::new(text.span(), message))
+    } else {
+        Ok(text)
+    }
 }
 
 /// `("a", "b")`, `= ["a", "b"]` or `= "a"`.
@@ -297,7 +324,9 @@ fn milliseconds(text: &LitStr) -> Result<u64> {
         "h" => Some(3_600_000),
         _ => None,
     };
-    let milliseconds = factor.zip(number.parse::<u64>().ok()).and_then(|(factor, number)| number.checked_mul(factor));
+    let milliseconds = factor
+        .zip(number.parse::<u64>().ok())
+        .and_then(|(factor, number)| number.checked_mul(factor));
     milliseconds.filter(|milliseconds| *milliseconds > 0).ok_or_else(|| {
         let message = format!("`{value}` is no time-out\nhelp: write a number above zero and its unit, such as `500ms`, `2s`, `5m` or `1h`");
         Error::new(text.span(), message)

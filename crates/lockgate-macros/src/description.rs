@@ -5,19 +5,27 @@ use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 /// The doc comment as text for a model; `None` where there is none. Lines of a paragraph are joined, paragraphs are kept,
 /// and so are the lines of lists, tables and code.
 pub(crate) fn of(attributes: &[Attribute]) -> Option<String> {
-    let lines: Vec<String> = attributes.iter().filter_map(doc_text).flat_map(|text| dedented(&text)).collect();
+    let lines: Vec<String> = attributes
+        .iter()
+        .filter_map(doc_text)
+        .flat_map(|text| dedented(&text))
+        .collect();
     let text = joined(&lines);
     (!text.is_empty()).then_some(text)
 }
 
 /// The text of a `#[doc = "…"]`, which is what `///` becomes.
 fn doc_text(attribute: &Attribute) -> Option<String> {
-    let Meta::NameValue(pair) = &attribute.meta else { return None };
+    let Meta::NameValue(pair) = &attribute.meta else {
+        return None;
+    };
     if !pair.path.is_ident("doc") {
         return None;
     }
     match &pair.value {
-        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text), ..
+        }) => Some(text.value()),
         _ => None,
     }
 }
@@ -25,7 +33,7 @@ fn doc_text(attribute: &Attribute) -> Option<String> {
 /// The lines without the one space after `///`, and without the stars of a `/** … */`.
 fn dedented(text: &str) -> Vec<String> {
     let several = text.contains('\n');
-    text.lines()
+    text.split('\n')
         .map(|line| {
             let line = line.trim_end();
             if several {

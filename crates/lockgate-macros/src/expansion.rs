@@ -57,7 +57,14 @@ fn checked(options: Result<Options>, function: &ItemFn, facade: &Path) -> Result
         )
     });
     let (options, tool, description) = all(options, tool, description)?;
-    Ok(Expansion { facade, function, options: &options, tool: &tool, description: &description }.tokens())
+    Ok(Expansion {
+        facade,
+        function,
+        options: &options,
+        tool: &tool,
+        description: &description,
+    }
+    .tokens())
 }
 
 /// All three values, or all faults.
@@ -66,7 +73,9 @@ fn all<A, B, C>(a: Result<A>, b: Result<B>, c: Result<C>) -> Result<(A, B, C)> {
         (Ok(a), Ok(b), Ok(c)) => Ok((a, b, c)),
         (a, b, c) => {
             let mut faults = [a.err(), b.err(), c.err()].into_iter().flatten();
-            let first = faults.next().unwrap_or_else(|| Error::new(Span::call_site(), "this tool cannot be read"));
+            let first = faults
+                .next()
+                .unwrap_or_else(|| Error::new(Span::call_site(), "this tool cannot be read"));
             Err(faults.fold(first, |mut together, fault| {
                 together.combine(fault);
                 together
@@ -135,7 +144,12 @@ impl Expansion<'_> {
         let flattened = self.tool.arguments().any(Parameter::is_flattened);
         let deny = (!flattened).then(|| quote!(#[serde(deny_unknown_fields)]));
         let fields = self.tool.arguments().map(|parameter| {
-            let Parameter { field_attributes, name, ty, .. } = parameter;
+            let Parameter {
+                field_attributes,
+                name,
+                ty,
+                ..
+            } = parameter;
             quote!(#(#field_attributes)* #name: #ty)
         });
         quote! {
@@ -238,7 +252,9 @@ impl Expansion<'_> {
         let call = quote_spanned!(name.span()=> #name(#(#parameters),*).await);
         let result = match &self.tool.returns {
             Returns::Output(_) => quote!(::core::result::Result::Ok::<_, #private::Failure>(#call)),
-            Returns::Result { failure, .. } => quote!(::core::result::Result::map_err(#call, #private::failure::<#failure>)),
+            Returns::Result { failure, .. } => {
+                quote!(::core::result::Result::map_err(#call, #private::failure::<#failure>))
+            }
             Returns::Alias(ty) => quote!(<#ty as #private::Fallible>::into_result(#call)),
         };
         let arguments = if self.tool.arguments().next().is_some() || self.tool.all_arguments().is_some() {
@@ -255,7 +271,11 @@ impl Expansion<'_> {
         } else {
             quote!(#private::Handler::typed(|#arguments: #arguments_type| async move { #result }))
         };
-        if self.options.blocking { quote!(#handler.blocking()) } else { handler }
+        if self.options.blocking {
+            quote!(#handler.blocking())
+        } else {
+            handler
+        }
     }
 }
 
@@ -267,6 +287,8 @@ fn generated_arguments() -> Ident {
 /// What says something about the tool stays outside; what acts on the function's body goes inside with it.
 fn divided(attributes: &[Attribute]) -> (Vec<&Attribute>, Vec<&Attribute>) {
     attributes.iter().partition(|attribute| {
-        ["doc", "cfg", "cfg_attr", "deprecated"].iter().any(|outer| attribute.path().is_ident(outer))
+        ["doc", "cfg", "cfg_attr", "deprecated"]
+            .iter()
+            .any(|outer| attribute.path().is_ident(outer))
     })
 }

@@ -28,7 +28,14 @@ impl Returns {
                  help: write `-> Result<T, Failure>`, with `()` for `T` if there is nothing to say",
             ));
         };
-        if matches!(**ty, Type::ImplTrait(_) | Type::TraitObject(_) | Type::Infer(_) | Type::Reference(_)) {
+        let borrowed = match &**ty {
+            Type::Reference(reference) => reference
+                .lifetime
+                .as_ref()
+                .is_none_or(|lifetime| lifetime.ident != "static"),
+            _ => false,
+        };
+        if borrowed || matches!(**ty, Type::ImplTrait(_) | Type::TraitObject(_) | Type::Infer(_)) {
             return Err(Error::new_spanned(
                 ty,
                 "a tool names the type of its output and owns it: the output schema is made from it",
@@ -38,7 +45,10 @@ impl Returns {
             return Ok(Self::Output((**ty).clone()));
         }
         Ok(match written_parts(ty).as_slice() {
-            [output, failure] => Self::Result { output: output.clone(), failure: failure.clone() },
+            [output, failure] => Self::Result {
+                output: output.clone(),
+                failure: failure.clone(),
+            },
             _ => Self::Alias((**ty).clone()),
         })
     }

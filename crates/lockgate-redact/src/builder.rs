@@ -74,6 +74,7 @@ impl ScrubberBuilder {
     ///
     /// [`RedactError::SecretTooShort`] below [`MINIMUM_LENGTH`] characters, [`RedactError::UnusableName`], and
     /// [`RedactError::ValueInMarker`] when a marker would show the value. The builder stays as it was.
+    #[expect(clippy::needless_pass_by_value, reason = "the caller hands its secret over")]
     pub fn secret(&mut self, name: &str, value: SecretValue) -> Result<&mut Self, RedactError> {
         let usable = (1..=LONGEST_NAME).contains(&name.len())
             && name

@@ -36,9 +36,9 @@ pub(crate) fn scrub(scrubber: &Scrubber, document: &Document) -> Option<Document
     if walk.edits.is_empty() {
         return None;
     }
-    let scrubbed = walk.edited();
+    let edited = walk.edited();
     // The edits keep the text valid. Should that ever be wrong, the whole document goes rather than a secret stays.
-    Some(Document::parse(scrubbed, Limits::OWN).unwrap_or_else(|_| {
+    Some(Document::parse(edited, Limits::OWN).unwrap_or_else(|_| {
         let mut marker = String::new();
         scrubber.tagger.write(&mut marker, LABEL, text);
         Document::string(&marker)
@@ -124,7 +124,8 @@ impl<'d> Walk<'d> {
             while !taken.insert(name.clone()) {
                 number += 1;
                 name.truncate(plain_length);
-                name.push_str(&format!("~{number}"));
+                name.push('~');
+                name.push_str(&number.to_string());
             }
         }
         new_names

@@ -63,7 +63,7 @@ pub(crate) fn needles(value: &str) -> Vec<Needle> {
     }
     needles.plain(html_escaped(value));
     for set in [
-        &NON_ALPHANUMERIC,
+        NON_ALPHANUMERIC,
         &UNRESERVED,
         &COMPONENT,
         &PATH,
@@ -77,7 +77,7 @@ pub(crate) fn needles(value: &str) -> Vec<Needle> {
     let hexadecimal: String = value
         .bytes()
         .flat_map(|byte| [byte >> 4, byte & 0xf])
-        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .filter_map(|digit| hex_digit(digit.into()))
         .collect();
     needles.plain(hexadecimal.to_ascii_uppercase());
     needles.plain(hexadecimal);
@@ -100,7 +100,7 @@ fn base64_interior(value: &str, phase: usize, engine: &GeneralPurpose) -> Needle
     Needle {
         text: encoded.get(first..last).unwrap_or_default().to_owned(),
         bits_before: phase > 0,
-        bits_after: bytes.len() * 8 % 6 != 0,
+        bits_after: !(bytes.len() * 8).is_multiple_of(6),
     }
 }
 
@@ -143,13 +143,22 @@ fn json_escaped(value: &str, style: JsonStyle) -> String {
             '/' if matches!(style, JsonStyle::Slashes) => out.push_str("\\/"),
             _ if letter.is_control() && letter.is_ascii() || style.escapes(letter) => {
                 for unit in letter.encode_utf16(&mut [0; 2]) {
-                    out.push_str(&format!("\\u{unit:04x}"));
+                    out.push_str("\\u");
+                    out.extend(
+                        [12, 8, 4, 0]
+                            .into_iter()
+                            .filter_map(|shift| hex_digit((*unit >> shift) & 0xf)),
+                    );
                 }
             }
             _ => out.push(letter),
         }
     }
     out
+}
+
+fn hex_digit(value: u16) -> Option<char> {
+    char::from_digit(value.into(), 16)
 }
 
 fn html_escaped(value: &str) -> String {

@@ -13,7 +13,7 @@
 //!
 //! - **What would be ignored is refused.** A keyword that asserts something elsewhere and nothing in the declared dialect
 //!   (`dependencies` in 2020-12, `prefixItems` in draft-07, siblings of `$ref` in draft-07) is not silently dropped.
-//!   Annotations, `x-…` and OpenAPI's own words (`nullable`, `example`, `discriminator`) stay and assert nothing; that makes
+//!   Annotations, `x-…` and `OpenAPI`'s own words (`nullable`, `example`, `discriminator`) stay and assert nothing; that makes
 //!   `nullable` stricter than its author meant, which is the safe side.
 //! - **`format` is asserted** for the formats that the dialect defines and the validator knows (all but `idn-email` and
 //!   `idn-hostname`); others (`int32`, `markdown`) are annotations.
@@ -22,6 +22,7 @@
 //! - **Bombs do not go off**: size, depth, expansion and patterns are limited here, and a validation that would take too
 //!   many steps ends as a violation.
 
+mod budget;
 mod close;
 mod compile;
 mod dialect;
@@ -43,11 +44,12 @@ use std::sync::{Arc, OnceLock};
 
 use lockgate_contract::document::Document;
 
+use self::budget::Budget;
 use self::compile::Compiled;
 use self::dialect::Dialect;
 pub use self::error::SchemaRefused;
 use self::graph::Graph;
-use self::instance::{Budget, Place};
+use self::instance::Place;
 pub use self::violation::{Violation, Violations};
 
 /// What a schema describes.

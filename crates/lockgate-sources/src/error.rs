@@ -78,7 +78,9 @@ impl SourceError {
     /// What to do about it, where that is not plain from the message.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Unreadable { .. } => Some("check the path in `[tools] catalog`; it is relative to the run file".into()),
+            Self::Unreadable { .. } => {
+                Some("check the path in `[tools] catalog`; it is relative to the run file".into())
+            }
             Self::NotToml { .. } | Self::Registered { .. } => None,
             Self::Database { .. } => Some("a catalog database has one table `tools` with a row for each tool".into()),
             Self::Catalog { problem, .. } | Self::Row { problem, .. } | Self::Mock { problem, .. } => problem.hint(),
@@ -122,8 +124,8 @@ pub enum Problem {
     UnknownKey {
         /// The key.
         key: String,
-        /// The table it stands in; empty for the row itself.
-        within: &'static str,
+        /// A JSON pointer to the table it stands in; empty for the tool itself.
+        within: String,
         /// The valid key that is spelled most like it.
         nearest: Option<String>,
         /// All valid keys.
@@ -253,13 +255,12 @@ impl Problem {
             }
             Self::UnknownKey { nearest, valid, .. } => Some(nearest_or_all(nearest.as_deref(), "keys", valid)),
             Self::UnknownKind { nearest, valid, .. } => Some(nearest_or_all(nearest.as_deref(), "kinds", valid)),
-            Self::UnknownHandler { valid, .. } if valid.is_empty() => {
-                Some("native handlers are registered by the program that embeds Lockgate; this one registered none".into())
-            }
+            Self::UnknownHandler { valid, .. } if valid.is_empty() => Some(
+                "native handlers are registered by the program that embeds Lockgate; this one registered none".into(),
+            ),
             Self::UnknownHandler { nearest, valid, .. } => {
                 Some(nearest_or_all(nearest.as_deref(), "native handlers", valid))
             }
-            Self::Spec(InvalidSpec::UnsafeReplay { .. }) => Some("leave `replay` out, or set it to `never`".into()),
             Self::Path { .. } => Some("use a relative path to a place inside the catalog's folder".into()),
             Self::NoBehaviour => Some("leave `behaviour` out to return `{}`".into()),
             Self::Behaviour { problem, .. } => problem.hint().map(str::to_owned),
@@ -271,7 +272,9 @@ impl Problem {
 impl EntryProblem {
     fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::NoOutcome => Some("an entry has one of `returns`, `fails`, `environment_error`, `panics`, `errors`, `sleeps`, `echoes`, `returns_text`, `returns_raw`, `returns_hex`"),
+            Self::NoOutcome => Some(
+                "an entry has one of `returns`, `fails`, `environment_error`, `panics`, `errors`, `sleeps`, `echoes`, `returns_text`, `returns_raw`, `returns_hex`",
+            ),
             Self::TwoOutcomes { .. } => Some("give each outcome an entry of its own: one entry is used a call"),
             Self::DoneByFailure => Some("`effect_state` of an environment failure is `none` or `unknown`"),
             Self::Alone { .. } | Self::Hex { .. } | Self::Code(_) | Self::TextTooLong { .. } => None,
@@ -297,5 +300,9 @@ fn nearest_or_all(nearest: Option<&str>, what: &str, valid: &[String]) -> String
 }
 
 fn place(within: &str) -> String {
-    if within.is_empty() { String::new() } else { format!(" in `{within}`") }
+    if within.is_empty() {
+        String::new()
+    } else {
+        format!(" in `{within}`")
+    }
 }

@@ -4,9 +4,7 @@
 
 use std::marker::PhantomData;
 
-pub use lockgate_contract::effect::{
-    Deferral, Effect, ErrorText, Idempotency, OnDuplicate, Permission, ReplayPolicy,
-};
+pub use lockgate_contract::effect::{Deferral, Effect, ErrorText, Idempotency, OnDuplicate, Permission, ReplayPolicy};
 pub use lockgate_contract::tool::{Failure, Handler, ToolContext};
 pub use lockgate_sources::typed::{input_schema_of, output_schema_of};
 pub use {schemars, serde};

@@ -13,7 +13,11 @@ pub(crate) fn table(approvals: &[Approval]) -> String {
         table.row([
             Cell::styled(NAME, approval.approval_id.as_str()),
             Cell::styled(of_approval(approval.state), approval.state.word()),
-            Cell::new(format!("{} {}", one_line(&approval.tool_name, 40), one_line(&approval.tool_version, 20))),
+            Cell::new(format!(
+                "{} {}",
+                one_line(&approval.tool_name, 40),
+                one_line(&approval.tool_version, 20)
+            )),
             Cell::new(approval.effect.word()),
             Cell::new(approval.expires_at.to_string()),
             Cell::styled(FAINT, approval.call_id.as_str()),
@@ -25,7 +29,11 @@ pub(crate) fn table(approvals: &[Approval]) -> String {
 
 /// Everything that a person needs to decide: what would run, exactly, and what the approval is bound to.
 pub(crate) fn show(approval: &Approval) -> String {
-    let mut text = format!("{} is {}\n\n", approval.approval_id, styled(of_approval(approval.state), approval.state.word()));
+    let mut text = format!(
+        "{} is {}\n\n",
+        approval.approval_id,
+        styled(of_approval(approval.state), approval.state.word())
+    );
     // The text was made visible when the question was asked: it is shown as it is stored, line by line.
     let shown: Vec<String> = approval.shown_text.lines().map(visible).collect();
     text.push_str(&indented(&shown.join("\n"), 2));
@@ -50,7 +58,11 @@ pub(crate) fn show(approval: &Approval) -> String {
 
 /// What was decided, in a line.
 pub(crate) fn decided(approval: &Approval) -> String {
-    let by = approval.decided_by.as_deref().map(|who| format!(" by {}", visible(who))).unwrap_or_default();
+    let by = approval
+        .decided_by
+        .as_deref()
+        .map(|who| format!(" by {}", visible(who)))
+        .unwrap_or_default();
     format!(
         "{} {}{by}: {} {} ({}) of call {}\n",
         styled(of_approval(approval.state), approval.state.word()),

@@ -55,7 +55,10 @@ impl<'a> CallView<'a> {
 /// Puts a stored whole output in the place of its head and tail.
 pub(crate) fn make_whole(result: &mut ToolResult, whole: &str) {
     // A stored output is the text of a string, or the JSON of anything else; only arrays and objects grow beyond a cap.
-    let structured = whole.starts_with(['{', '[']).then(|| Document::parse(whole, Limits::OWN).ok()).flatten();
+    let structured = whole
+        .starts_with(['{', '['])
+        .then(|| Document::parse(whole, Limits::OWN).ok())
+        .flatten();
     result.data = Some(structured.unwrap_or_else(|| Document::string(whole)));
     result.meta.truncated_bytes = None;
     result.meta.truncated_chars = None;
@@ -64,8 +67,17 @@ pub(crate) fn make_whole(result: &mut ToolResult, whole: &str) {
 /// For people: what happened in a line, then the data or why there is none.
 pub(crate) fn human(answer: &DirectAnswer) -> String {
     let result = &answer.result;
-    let version = result.tool_version.as_deref().map(|version| format!(" {}", one_line(version, 20))).unwrap_or_default();
-    let mut text = format!("{}{version} · {} · {}\n", one_line(&result.tool_name, 60), verdict(answer), result.call_id);
+    let version = result
+        .tool_version
+        .as_deref()
+        .map(|version| format!(" {}", one_line(version, 20)))
+        .unwrap_or_default();
+    let mut text = format!(
+        "{}{version} · {} · {}\n",
+        one_line(&result.tool_name, 60),
+        verdict(answer),
+        result.call_id
+    );
     if let Some(data) = &result.data {
         let shown = match data.root().as_str() {
             Some(words) => harmless(&words),
@@ -83,7 +95,9 @@ pub(crate) fn human(answer: &DirectAnswer) -> String {
         text.push_str(&format!("  the stored result of {earlier}: nothing was run\n"));
     }
     if let (Some(bytes), Some(artifact)) = (result.meta.truncated_bytes, &result.meta.artifact) {
-        text.push_str(&format!("  {bytes} bytes left out; `--full` prints the whole ({artifact})\n"));
+        text.push_str(&format!(
+            "  {bytes} bytes left out; `--full` prints the whole ({artifact})\n"
+        ));
     }
     if let Some(error_id) = &result.meta.error_id {
         text.push_str(&format!("  error id {error_id}\n"));
@@ -92,10 +106,20 @@ pub(crate) fn human(answer: &DirectAnswer) -> String {
 }
 
 fn verdict(answer: &DirectAnswer) -> String {
-    let Some(error) = &answer.result.error else { return styled(GOOD, "ok") };
-    let reason = error.reason.as_deref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+    let Some(error) = &answer.result.error else {
+        return styled(GOOD, "ok");
+    };
+    let reason = error
+        .reason
+        .as_deref()
+        .map(|reason| format!(" ({reason})"))
+        .unwrap_or_default();
     let style = if answer.status.is_none() { OPEN } else { BAD };
-    let unknown = if answer.effect_state == EffectState::Unknown { " · effect unknown" } else { "" };
+    let unknown = if answer.effect_state == EffectState::Unknown {
+        " · effect unknown"
+    } else {
+        ""
+    };
     format!("{}{reason}{unknown}", styled(style, &error.code))
 }
 
@@ -107,23 +131,49 @@ pub(crate) fn audit(answer: &DirectAnswer) -> String {
     facts.push(("effect state", answer.effect_state.to_string()));
     facts.extend(audit.reason.iter().map(|reason| ("true reason", reason.clone())));
     facts.extend(audit.text.iter().map(|text| ("what happened", text.clone())));
-    facts.extend(audit.decision.iter().map(|decision| ("policy decision", decision.clone())));
+    facts.extend(
+        audit
+            .decision
+            .iter()
+            .map(|decision| ("policy decision", decision.clone())),
+    );
     if !audit.policies.is_empty() {
         facts.push(("policies", audit.policies.join(", ")));
     }
     facts.extend(audit.approval_id.iter().map(|id| ("approval", id.to_string())));
-    facts.extend(audit.tool_version.iter().map(|version| ("tool version", version.clone())));
+    facts.extend(
+        audit
+            .tool_version
+            .iter()
+            .map(|version| ("tool version", version.clone())),
+    );
     facts.extend(audit.definition.iter().map(|digest| ("definition", digest.to_string())));
-    facts.extend(audit.arguments_digest.iter().map(|digest| ("arguments", digest.to_string())));
+    facts.extend(
+        audit
+            .arguments_digest
+            .iter()
+            .map(|digest| ("arguments", digest.to_string())),
+    );
     if let Some(times) = &answer.times {
-        let times: Vec<_> = times.stages().map(|(stage, spent)| format!("{stage} {}", spent.as_micros())).collect();
+        let times: Vec<_> = times
+            .stages()
+            .map(|(stage, spent)| format!("{stage} {}", spent.as_micros()))
+            .collect();
         facts.push(("microseconds", times.join(", ")));
     }
-    format!("{}\n{}", styled(NAME, "audit"), facts.iter().map(|(name, value)| fact(name, value)).collect::<String>())
+    format!(
+        "{}\n{}",
+        styled(NAME, "audit"),
+        facts.iter().map(|(name, value)| fact(name, value)).collect::<String>()
+    )
 }
 
 fn fact(name: &str, value: &str) -> String {
-    format!("  {}  {}\n", styled(FAINT, format_args!("{name:<15}")), harmless(value).replace('\n', "\n                   "))
+    format!(
+        "  {}  {}\n",
+        styled(FAINT, format_args!("{name:<15}")),
+        harmless(value).replace('\n', "\n                   ")
+    )
 }
 
 #[cfg(test)]

@@ -46,7 +46,9 @@ pub(crate) fn reasons(code: Code) -> Vec<(&'static str, String)> {
                 ("not_an_object", "the text is JSON, but no object"),
                 ("schema", "the arguments do not match the tool's input schema"),
             ];
-            faults.chain(more.map(|(word, meaning)| (word, meaning.to_owned()))).collect()
+            faults
+                .chain(more.map(|(word, meaning)| (word, meaning.to_owned())))
+                .collect()
         }
         Code::UnknownTool => [
             ("not_registered", "no tool has this name"),
@@ -78,7 +80,10 @@ pub(crate) fn show(row: &Row) -> String {
     if !reasons.is_empty() {
         text.push_str("\n  reasons\n");
         for (word, meaning) in reasons {
-            text.push_str(&format!("    {}  {meaning}\n", styled(NAME, format_args!("{word:<19}"))));
+            text.push_str(&format!(
+                "    {}  {meaning}\n",
+                styled(NAME, format_args!("{word:<19}"))
+            ));
         }
     }
     text
@@ -88,7 +93,11 @@ pub(crate) fn show(row: &Row) -> String {
 pub(crate) fn table() -> String {
     let mut table = Table::new(&["code", "counts as", "meaning"]);
     for row in TABLE {
-        table.row([Cell::styled(NAME, row.word), Cell::new(row.status.word()), Cell::new(row.meaning)]);
+        table.row([
+            Cell::styled(NAME, row.word),
+            Cell::new(row.status.word()),
+            Cell::new(row.meaning),
+        ]);
     }
     table.render()
 }

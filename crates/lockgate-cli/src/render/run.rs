@@ -1,8 +1,8 @@
 //! What a run came to: the answer, the status line, and what a person can do next.
 
 use lockgate::contract::approval::Approval;
-use lockgate::contract::run::Limit;
 use lockgate::contract::ports::RunRecord;
+use lockgate::contract::run::Limit;
 use lockgate::contract::run::RunKind;
 use lockgate::harness::{RunResult, RunState, Stop};
 
@@ -26,7 +26,11 @@ pub(crate) fn ending(result: &RunResult) -> String {
 /// `status completed (final_answer) · 3 steps · 2 valid actions · run-34c559713956`
 fn status_line(result: &RunResult) -> String {
     let status = result.status.map_or("running", |status| status.word());
-    let reason = result.reason.as_deref().map(|reason| format!(" ({})", one_line(reason, 60))).unwrap_or_default();
+    let reason = result
+        .reason
+        .as_deref()
+        .map(|reason| format!(" ({})", one_line(reason, 60)))
+        .unwrap_or_default();
     format!(
         "status {}{reason} · {} · {} · {}\n",
         styled(of_status(result.status), status),
@@ -65,23 +69,37 @@ impl Commands {
             Some(Stop::WaitingForApproval(_)) => self.decide(run, waiting),
             Some(Stop::LimitReached(limit)) => {
                 let budget = larger(*limit, state);
-                format!("to go on:\n  {}\n", self.command(&["runs", "resume", run, "--budget", &budget]))
+                format!(
+                    "to go on:\n  {}\n",
+                    self.command(&["runs", "resume", run, "--budget", &budget])
+                )
             }
             Some(Stop::NeedsReconciliation(calls)) => {
                 let calls: String = calls.iter().map(|call| format!("  {call}\n")).collect();
                 let show = self.command(&["runs", "show", run, "--all"]);
-                format!("it is not known whether these calls took effect:\n{calls}look at what they reach, and at:\n  {show}\n")
+                format!(
+                    "it is not known whether these calls took effect:\n{calls}look at what they reach, and at:\n  {show}\n"
+                )
             }
             Some(Stop::Failed { reason, detail }) => {
-                format!("failed: {}\n", harmless(if detail.is_empty() { reason } else { detail }))
+                format!(
+                    "failed: {}\n",
+                    harmless(if detail.is_empty() { reason } else { detail })
+                )
             }
-            None => format!("nobody drives this run; to take it up:\n  {}\n", self.command(&["runs", "resume", run])),
+            None => format!(
+                "nobody drives this run; to take it up:\n  {}\n",
+                self.command(&["runs", "resume", run])
+            ),
             Some(Stop::Completed { .. } | Stop::Cancelled) => String::new(),
         }
     }
 
     fn decide(&self, run: &str, waiting: &[Approval]) -> String {
-        let mut text = format!("waiting for a decision about {}:\n", counted(waiting.len() as u64, "call"));
+        let mut text = format!(
+            "waiting for a decision about {}:\n",
+            counted(waiting.len() as u64, "call")
+        );
         for approval in waiting {
             let id = approval.approval_id.as_str();
             text.push_str(&format!(
@@ -105,8 +123,14 @@ fn larger(limit: Limit, state: &RunState) -> String {
     let budget = state.budget();
     match limit {
         Limit::MaxSteps => format!("max_steps={}", budget.max_steps.saturating_mul(2).max(1)),
-        Limit::MaxValidActions => format!("max_valid_actions={}", budget.max_valid_actions.saturating_mul(2).max(1)),
-        Limit::MaxCallsPerTurn => format!("max_calls_per_turn={}", budget.max_calls_per_turn.saturating_mul(2).max(1)),
+        Limit::MaxValidActions => format!(
+            "max_valid_actions={}",
+            budget.max_valid_actions.saturating_mul(2).max(1)
+        ),
+        Limit::MaxCallsPerTurn => format!(
+            "max_calls_per_turn={}",
+            budget.max_calls_per_turn.saturating_mul(2).max(1)
+        ),
         Limit::Deadline => format!("deadline={}s", (budget.deadline_ms / 500).max(1)),
     }
 }
@@ -121,7 +145,10 @@ pub(crate) fn table(runs: &[RunRecord]) -> String {
         };
         table.row([
             Cell::styled(NAME, run.run_id.as_str()),
-            Cell::styled(of_status(run.status), run.status.map_or("running", |status| status.word())),
+            Cell::styled(
+                of_status(run.status),
+                run.status.map_or("running", |status| status.word()),
+            ),
             Cell::styled(FAINT, kind),
             Cell::new(run.created_at.to_string()),
             Cell::new(run.updated_at.to_string()),

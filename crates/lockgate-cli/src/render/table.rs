@@ -36,14 +36,20 @@ impl Cell {
 
     /// With a style.
     pub(crate) fn styled(style: Style, text: impl AsRef<str>) -> Self {
-        Self { text: one_line(text.as_ref(), WIDEST_CELL), style }
+        Self {
+            text: one_line(text.as_ref(), WIDEST_CELL),
+            style,
+        }
     }
 }
 
 impl Table {
     /// A table with these columns.
     pub(crate) fn new(columns: &[&'static str]) -> Self {
-        Self { columns: columns.iter().map(|&name| Column { name, right: false }).collect(), rows: Vec::new() }
+        Self {
+            columns: columns.iter().map(|&name| Column { name, right: false }).collect(),
+            rows: Vec::new(),
+        }
     }
 
     /// A column of numbers stands at its right edge.
@@ -61,16 +67,30 @@ impl Table {
 
     /// Header and rows, two spaces between columns, nothing behind the last.
     pub(crate) fn render(&self) -> String {
-        let header = self.columns.iter().map(|column| Cell::styled(FAINT, column.name)).collect();
+        let header = self
+            .columns
+            .iter()
+            .map(|column| Cell::styled(FAINT, column.name))
+            .collect();
         let lines: Vec<Vec<Cell>> = std::iter::once(header).chain(self.rows.iter().cloned()).collect();
         let widths: Vec<usize> = (0..self.columns.len())
-            .map(|column| lines.iter().filter_map(|line| line.get(column)).map(|cell| width(&cell.text)).max().unwrap_or(0))
+            .map(|column| {
+                lines
+                    .iter()
+                    .filter_map(|line| line.get(column))
+                    .map(|cell| width(&cell.text))
+                    .max()
+                    .unwrap_or(0)
+            })
             .collect();
         lines.iter().map(|line| self.line(line, &widths)).collect()
     }
 
     fn line(&self, cells: &[Cell], widths: &[usize]) -> String {
-        let last = cells.iter().rposition(|cell| !cell.text.is_empty()).map_or(0, |at| at + 1);
+        let last = cells
+            .iter()
+            .rposition(|cell| !cell.text.is_empty())
+            .map_or(0, |at| at + 1);
         let mut line = String::new();
         for (at, cell) in cells.iter().take(last).enumerate() {
             let room = widths[at].saturating_sub(width(&cell.text));

@@ -82,7 +82,10 @@ fn an_unknown_key_names_the_nearest_valid_one() {
         ("[tools]\nalow = []", 2, "alow", "allow"),
     ] {
         let error = parse(text).unwrap_err();
-        assert!(matches!(&error, ConfigError::UnknownKey { key: found, line: at, .. } if found == key && *at == line), "{error:?}");
+        assert!(
+            matches!(&error, ConfigError::UnknownKey { key: found, line: at, .. } if found == key && *at == line),
+            "{error:?}"
+        );
         assert!(error.hint().unwrap().contains(near), "{text}: {:?}", error.hint());
     }
 }

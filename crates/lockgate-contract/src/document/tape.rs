@@ -188,10 +188,7 @@ impl Tape {
         for (count, at) in self.keys_of_innermost().enumerate() {
             let key = self.entries[at];
             let fingerprint = key.fingerprint(text);
-            // All are compared, without a branch: there are few, and hardly ever is one equal.
-            let alike = fingerprints[..count]
-                .iter()
-                .fold(false, |alike, earlier| alike | (*earlier == fingerprint));
+            let alike = fingerprints[..count].contains(&fingerprint);
             if alike
                 && seen[..count]
                     .iter()

@@ -216,7 +216,10 @@ pub struct RunFilter {
 
 impl Default for RunFilter {
     fn default() -> Self {
-        Self { status: None, limit: 50 }
+        Self {
+            status: None,
+            limit: 50,
+        }
     }
 }
 

@@ -49,7 +49,10 @@ pub struct ToolEnvironmentError {
 impl ToolEnvironmentError {
     /// `message` is for people: it goes to the audit.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), nothing_happened: false }
+        Self {
+            message: message.into(),
+            nothing_happened: false,
+        }
     }
 
     /// Vouches that no effect took place.
@@ -109,14 +112,19 @@ impl From<ToolExecutionError> for Failure {
                 retryable: error.retryable,
                 effect_state: error.effect_state,
             },
-            Err(invalid) => Self::Bug { text: format!("{invalid}; its message was: {}", error.message) },
+            Err(invalid) => Self::Bug {
+                text: format!("{invalid}; its message was: {}", error.message),
+            },
         }
     }
 }
 
 impl From<ToolEnvironmentError> for Failure {
     fn from(error: ToolEnvironmentError) -> Self {
-        Self::Environment { message: error.message, nothing_happened: error.nothing_happened }
+        Self::Environment {
+            message: error.message,
+            nothing_happened: error.nothing_happened,
+        }
     }
 }
 

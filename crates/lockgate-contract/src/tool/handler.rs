@@ -88,7 +88,10 @@ impl Handler {
     }
 
     fn new(prepare: impl Fn(&Arguments) -> Result<Prepared, DecodeError> + Send + Sync + 'static) -> Self {
-        Self { prepare: Box::new(prepare), blocking: false }
+        Self {
+            prepare: Box::new(prepare),
+            blocking: false,
+        }
     }
 
     /// Says that the function may block its thread: it is run on the blocking pool, where a time-out can leave it behind.
@@ -111,7 +114,9 @@ impl Handler {
 
 impl std::fmt::Debug for Handler {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Handler").field("blocking", &self.blocking).finish_non_exhaustive()
+        f.debug_struct("Handler")
+            .field("blocking", &self.blocking)
+            .finish_non_exhaustive()
     }
 }
 
@@ -140,7 +145,11 @@ pub enum OutputContent {
 impl Output {
     /// A value.
     pub fn new(value: Document) -> Self {
-        Self { content: OutputContent::Value(value), truncated_chars: 0, lossy: false }
+        Self {
+            content: OutputContent::Value(value),
+            truncated_chars: 0,
+            lossy: false,
+        }
     }
 
     /// Any value that serialises.
@@ -149,12 +158,20 @@ impl Output {
             Ok(value) => OutputContent::Value(value),
             Err(error) => OutputContent::Invalid(error),
         };
-        Self { content, truncated_chars: 0, lossy: false }
+        Self {
+            content,
+            truncated_chars: 0,
+            lossy: false,
+        }
     }
 
     /// A text that claims to be one JSON value.
     pub fn raw(text: impl Into<String>) -> Self {
-        Self { content: OutputContent::Raw(text.into()), truncated_chars: 0, lossy: false }
+        Self {
+            content: OutputContent::Raw(text.into()),
+            truncated_chars: 0,
+            lossy: false,
+        }
     }
 
     /// Bytes of a text, as a JSON string; what is not UTF-8 becomes U+FFFD and the output is marked lossy.

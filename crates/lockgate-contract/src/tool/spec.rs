@@ -236,14 +236,16 @@ impl ToolSpec {
             resource_keys: &self.resource_keys,
             scopes: &self.scopes,
             source: &self.source,
-            timeout_ms: self.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
+            timeout_ms: self
+                .timeout
+                .map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
             version: &self.version,
         };
         // INVARIANT: strings, enums and parsed documents always serialise.
-        Document::from_serialize(&visible)
-            .map_or_else(|error| Digest::of_text("lockgate.definition.unreadable", &error.to_string()), |document| {
-                Digest::of("lockgate.definition.v1", &document)
-            })
+        Document::from_serialize(&visible).map_or_else(
+            |error| Digest::of_text("lockgate.definition.unreadable", &error.to_string()),
+            |document| Digest::of("lockgate.definition.v1", &document),
+        )
     }
 }
 
@@ -499,13 +501,19 @@ impl ToolSpecBuilder {
     pub fn build(self) -> Result<ToolSpec, InvalidSpec> {
         let no_arguments = || SchemaSource::Text(r#"{"type":"object","additionalProperties":false}"#.to_owned());
         let input_schema = admit(&self.name, "input", self.input_schema.unwrap_or_else(no_arguments))?;
-        let output_schema = self.output_schema.map(|schema| admit(&self.name, "output", schema)).transpose()?;
+        let output_schema = self
+            .output_schema
+            .map(|schema| admit(&self.name, "output", schema))
+            .transpose()?;
         let replay = self.replay.unwrap_or(match self.idempotency {
             Idempotency::Declared => ReplayPolicy::Safe,
             Idempotency::None | Idempotency::Provider => self.effect.default_replay(),
         });
         if replay == ReplayPolicy::Safe && self.effect.changes_something() && self.idempotency == Idempotency::None {
-            return Err(InvalidSpec::UnsafeReplay { tool: self.name, effect: self.effect });
+            return Err(InvalidSpec::UnsafeReplay {
+                tool: self.name,
+                effect: self.effect,
+            });
         }
         let mut spec = ToolSpec {
             name: self.name,

@@ -1,5 +1,3 @@
-#![expect(clippy::expect_used, reason = "tests")]
-
 use super::*;
 
 #[test]

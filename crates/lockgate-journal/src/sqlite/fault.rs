@@ -1,4 +1,4 @@
-//! From `SQLite`'s errors to the journal's.
+//! From SQLite's errors to the journal's.
 
 use lockgate_contract::ports::JournalError;
 use rusqlite::{Error, ErrorCode};

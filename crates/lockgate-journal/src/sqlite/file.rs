@@ -1,4 +1,8 @@
 //! The file itself: where it is, and for whom.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the journal's file is its own: its mode and its durability are decided here"
+)]
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io;
@@ -8,7 +12,7 @@ use crate::error::OpenError;
 
 /// Makes sure that there is a file that may be read and written, and answers with its absolute path.
 ///
-/// What is made is for the owner alone: events hold what users and tools said. `SQLite` gives its own files beside it
+/// What is made is for the owner alone: events hold what users and tools said. SQLite gives its own files beside it
 /// (`-wal`, `-shm`) the same mode. What exists already keeps its mode.
 pub(super) fn prepare(path: &Path) -> Result<PathBuf, OpenError> {
     // Absolute, so that a later change of the working directory does not lead a reopened journal elsewhere.
@@ -17,7 +21,13 @@ pub(super) fn prepare(path: &Path) -> Result<PathBuf, OpenError> {
         return Err(OpenError::NotAFile(path));
     }
     if let Some(folder) = path.parent() {
+        let missing: Vec<&Path> = folder.ancestors().take_while(|ancestor| !ancestor.exists()).collect();
         make_folder(folder).map_err(access("make the folder", folder))?;
+        // The names of new folders must survive a power cut as well. The file's own name is on the disk with the first
+        // commit: SQLite syncs the folder when it makes its `-wal`.
+        for parent in missing.into_iter().filter_map(Path::parent) {
+            sync_folder(parent).map_err(access("sync the folder", parent))?;
+        }
     }
     let file = for_owner_only(OpenOptions::new().read(true).write(true).create(true).truncate(false))
         .open(&path)
@@ -48,6 +58,16 @@ fn make_folder(folder: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn make_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).create(folder)
+}
+
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    std::fs::File::open(folder)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 #[cfg(unix)]

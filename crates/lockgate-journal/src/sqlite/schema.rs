@@ -27,7 +27,7 @@ const MIGRATIONS: &[Migration] = &[Migration {
     sql: include_str!("migrations/0001_journal.sql"),
 }];
 
-/// Marks a file as a Lockgate journal (`LKGT`), in the place that `SQLite`'s file format keeps for that.
+/// Marks a file as a Lockgate journal (`LKGT`), in the place that SQLite's file format keeps for that.
 const APPLICATION_ID: i32 = 0x4c4b_4754;
 
 const META: &str = "

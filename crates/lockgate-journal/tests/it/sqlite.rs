@@ -313,7 +313,7 @@ fn a_new_file_that_another_process_holds_is_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     let other = Connection::open(&path).unwrap();
-    // `SQLite` does not wait by itself for the switch to WAL.
+    // SQLite does not wait by itself for the switch to WAL.
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let options = SqliteOptions {
         busy_timeout: Duration::from_millis(200),

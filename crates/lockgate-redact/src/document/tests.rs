@@ -1,3 +1,5 @@
+#![expect(clippy::unwrap_used, reason = "tests")]
+
 use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::ports::Redactor as _;
 
@@ -17,16 +19,16 @@ fn parse(text: &str) -> Document {
     Document::parse(text, Limits::OUTPUT).unwrap()
 }
 
-/// The scrubbed text with `‹label›` in place of each marker.
+/// The clean text with `‹label›` in place of each marker.
 fn scrub(text: &str) -> Option<String> {
     let scrubber = scrubber();
-    let scrubbed = scrubber.scrub_document(&parse(text))?;
+    let clean = scrubber.scrub_document(&parse(text))?;
     assert!(
-        scrubber.scrub_document(&scrubbed).is_none(),
+        scrubber.scrub_document(&clean).is_none(),
         "not idempotent: {}",
-        scrubbed.text()
+        clean.text()
     );
-    let mut text = scrubbed.text().to_owned();
+    let mut text = clean.text().to_owned();
     while let Some(start) = text.find(OPENING) {
         let end = start + text[start..].find(']').unwrap() + 1;
         let label = text[start + OPENING.len()..end].split('#').next().unwrap().to_owned();

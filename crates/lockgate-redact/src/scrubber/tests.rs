@@ -1,3 +1,5 @@
+#![expect(clippy::unwrap_used, reason = "tests")]
+
 use std::borrow::Cow;
 
 use lockgate_contract::ports::Redactor as _;
@@ -87,13 +89,13 @@ fn secrets_that_touch_are_all_found() {
     let mut builder = ScrubberBuilder::new();
     builder.secret("known", SecretValue::new("+swordfish")).unwrap();
     let scrubber = builder.build().unwrap();
-    let scrubbed = scrubber
+    let clean = scrubber
         .scrub(&format!("{}+swordfish{}+swordfish", token(), token()))
         .into_owned();
-    let labels: Vec<&str> = scrubbed.split('#').filter_map(|part| part.split(':').nth(1)).collect();
-    assert_eq!(labels, ["github_token", "known", "github_token", "known"], "{scrubbed}");
+    let labels: Vec<&str> = clean.split('#').filter_map(|part| part.split(':').nth(1)).collect();
+    assert_eq!(labels, ["github_token", "known", "github_token", "known"], "{clean}");
     assert_eq!(
-        scrubbed.len(),
+        clean.len(),
         2 * ("[redacted:github_token#0000]".len() + "[redacted:known#0000]".len())
     );
 }
@@ -104,12 +106,12 @@ fn overlapping_known_values_leave_nothing() {
     builder.secret("first", SecretValue::new("abcdefgh")).unwrap();
     builder.secret("second", SecretValue::new("efghijklm")).unwrap();
     builder.secret("third", SecretValue::new("abcdefghij")).unwrap();
-    let scrubbed = builder.build().unwrap().scrub("<abcdefghijklm>").into_owned();
+    let clean = builder.build().unwrap().scrub("<abcdefghijklm>").into_owned();
     assert!(
-        scrubbed.starts_with("<[redacted:third#") && scrubbed.ends_with("]>"),
-        "{scrubbed}"
+        clean.starts_with("<[redacted:third#") && clean.ends_with("]>"),
+        "{clean}"
     );
-    assert_eq!(scrubbed.len(), "<[redacted:third#0000]>".len());
+    assert_eq!(clean.len(), "<[redacted:third#0000]>".len());
 }
 
 #[test]
@@ -222,8 +224,8 @@ fn hundreds_of_known_values_are_found_too() {
     }
     let scrubber = builder.build().unwrap();
     for number in 0..200 {
-        let scrubbed = scrubber.scrub(&format!("[value-{number:04}-of-many]")).into_owned();
-        assert!(scrubbed.starts_with(&format!("[[redacted:s{number}#")), "{scrubbed}");
+        let clean = scrubber.scrub(&format!("[value-{number:04}-of-many]")).into_owned();
+        assert!(clean.starts_with(&format!("[[redacted:s{number}#")), "{clean}");
     }
 }
 

@@ -80,12 +80,11 @@ fn separator_after(bytes: &[u8], key: &Range<usize>) -> Option<Separator> {
     let (sign, length) = match bytes.get(at..)? {
         [b'=', b'=' | b'~', ..] | [b':', b':', ..] => return None,
         // In source code, what stands before `=>` without quotes or a colon is a pattern.
-        [b'=', b'>', ..] if quote.is_some() || bytes[..key.start].ends_with(b":") => (Sign::Equals, 2),
-        [b'=', b'>', ..] => return None,
-        [b':', b'=', ..] => (Sign::Equals, 2),
+        [b'=', b'>', ..] if quote.is_none() && !bytes[..key.start].ends_with(b":") => return None,
+        [b'=', b'>', ..] | [b':', b'=', ..] => (Sign::Equals, 2),
         [b'=', ..] => (Sign::Equals, 1),
         [b':', ..] => (Sign::Colon, 1),
-        [b'>', ..] if key.start > 0 && bytes[key.start - 1] == b'<' => (Sign::Tag, 1),
+        [b'>', ..] if bytes[..key.start].ends_with(b"<") => (Sign::Tag, 1),
         _ => return None,
     };
     at += length;

@@ -152,7 +152,7 @@ fn is_long_base64(content: &str) -> bool {
     content.len() >= SHORTEST_LINE && is_base64(content)
 }
 
-/// A header inside the block, as in `Proc-Type: 4,ENCRYPTED` (RFC 1421) or `Version: …` (OpenPGP).
+/// A header inside the block, as in `Proc-Type: 4,ENCRYPTED` (RFC 1421) or `Version: …` (RFC 9580).
 fn is_header(content: &str) -> bool {
     [
         "Proc-Type: ",

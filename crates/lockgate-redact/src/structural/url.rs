@@ -34,6 +34,7 @@ fn ends_authority(byte: u8) -> bool {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

@@ -11,7 +11,11 @@ const CANARY: &str = "canary/Yellow+\"Bird\"?77";
 
 /// The canary and every form of it that must not leave.
 fn forms() -> Vec<String> {
-    let hexadecimal = CANARY.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let hexadecimal = CANARY
+        .bytes()
+        .map(|byte| format!("{byte:02x}"))
+        .collect::<Vec<_>>()
+        .concat();
     vec![
         CANARY.to_owned(),
         serde_json::to_string(CANARY).unwrap().trim_matches('"').to_owned(),

@@ -104,8 +104,16 @@ fn encoded(secret: &str, form: usize, before: &str, after: &str) -> String {
         4 => percent_encode(secret.as_bytes(), NON_ALPHANUMERIC)
             .to_string()
             .replace("%20", "+"),
-        5 => whole.bytes().map(|byte| format!("{byte:02x}")).collect(),
-        6 => whole.bytes().map(|byte| format!("{byte:02X}")).collect(),
+        5 => whole
+            .bytes()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<Vec<_>>()
+            .concat(),
+        6 => whole
+            .bytes()
+            .map(|byte| format!("{byte:02X}"))
+            .collect::<Vec<_>>()
+            .concat(),
         7 => STANDARD.encode(whole),
         8 => STANDARD_NO_PAD.encode(whole),
         9 => URL_SAFE.encode(whole),

@@ -8,11 +8,12 @@ use jsonschema::{PatternOptions, Retrieve, ValidationError, ValidationOptions, V
 use lockgate_contract::document::Document;
 use serde_json::json;
 
+use super::budget::Budget;
 use super::dialect::Dialect;
 use super::emit::Emitter;
 use super::error::SchemaRefused;
 use super::graph::Graph;
-use super::instance::{Budget, Documents, Place};
+use super::instance::{Documents, Place};
 use super::{UnknownFields, exact, limits};
 
 type Options = ValidationOptions<'static, Arc<dyn Retrieve>, Documents>;

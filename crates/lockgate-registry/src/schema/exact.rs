@@ -22,21 +22,21 @@ type Factory = fn(&Value) -> Option<Box<dyn for<'i> Keyword<'i, Documents>>>;
 
 const KEYWORDS: [(&str, Factory); 8] = [
     ("lockgate:minimum", |value| {
-        Bound::new(value, "less than the minimum", Ordering::is_ge)
+        Bound::keyword(value, "less than the minimum", Ordering::is_ge)
     }),
     ("lockgate:maximum", |value| {
-        Bound::new(value, "greater than the maximum", Ordering::is_le)
+        Bound::keyword(value, "greater than the maximum", Ordering::is_le)
     }),
     ("lockgate:exclusiveMinimum", |value| {
-        Bound::new(value, "not greater than the exclusive minimum", Ordering::is_gt)
+        Bound::keyword(value, "not greater than the exclusive minimum", Ordering::is_gt)
     }),
     ("lockgate:exclusiveMaximum", |value| {
-        Bound::new(value, "not less than the exclusive maximum", Ordering::is_lt)
+        Bound::keyword(value, "not less than the exclusive maximum", Ordering::is_lt)
     }),
-    ("lockgate:multipleOf", MultipleOf::new),
-    ("lockgate:const", |value| OneOf::new(value, false)),
-    ("lockgate:enum", |value| OneOf::new(value, true)),
-    (CLOSED, Closed::new),
+    ("lockgate:multipleOf", MultipleOf::keyword),
+    ("lockgate:const", |value| OneOf::keyword(value, false)),
+    ("lockgate:enum", |value| OneOf::keyword(value, true)),
+    (CLOSED, Closed::keyword),
 ];
 
 /// An assertion as it stands in the plain form.
@@ -86,7 +86,7 @@ struct Bound {
 }
 
 impl Bound {
-    fn new(
+    fn keyword(
         value: &Value,
         message: &'static str,
         holds: fn(Ordering) -> bool,
@@ -126,7 +126,7 @@ struct MultipleOf {
 impl MultipleOf {
     const MOST_DIGITS: usize = 18;
 
-    fn new(value: &Value) -> Option<Box<dyn for<'i> Keyword<'i, Documents>>> {
+    fn keyword(value: &Value) -> Option<Box<dyn for<'i> Keyword<'i, Documents>>> {
         let document = parse(value)?;
         let (digits, exponent) = significant(document.root().as_number()?);
         let fits = !digits.is_empty() && digits.len() <= Self::MOST_DIGITS;
@@ -201,8 +201,7 @@ struct OneOf {
 }
 
 impl OneOf {
-    #[expect(clippy::unnecessary_wraps, reason = "one of the factories")]
-    fn new(value: &Value, is_list: bool) -> Option<Box<dyn for<'i> Keyword<'i, Documents>>> {
+    fn keyword(value: &Value, is_list: bool) -> Option<Box<dyn for<'i> Keyword<'i, Documents>>> {
         Some(Box::new(Self {
             values: parse(value)?,
             is_list,
@@ -234,7 +233,7 @@ struct Closed {
 }
 
 impl Closed {
-    fn new(value: &Value) -> Option<Box<dyn for<'i> Keyword<'i, Documents>>> {
+    fn keyword(value: &Value) -> Option<Box<dyn for<'i> Keyword<'i, Documents>>> {
         let names = value
             .as_array()?
             .iter()

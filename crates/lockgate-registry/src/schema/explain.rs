@@ -4,11 +4,12 @@ use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 use lockgate_contract::document::{Document, Kind, Node};
 
+use super::budget::Budget;
 use super::compile::Compiled;
 use super::dialect::excerpt;
 use super::exact;
 use super::graph::escape;
-use super::instance::{Budget, Place};
+use super::instance::Place;
 use super::violation::{Violation, Violations};
 
 /// Why an instance does not fit; it is known that it does not.

@@ -16,6 +16,8 @@ pub(super) struct Graph<'d> {
     pub(super) resources: Vec<Resource>,
     /// The position of each value, by its place on the document's tape.
     by_place: HashMap<u32, usize>,
+    /// The position below another, by the part of the pointer between them.
+    by_segment: HashMap<(usize, String), usize>,
     to_visit: VecDeque<usize>,
     /// The longest chain of schemas for one value; [`limits::check_graph`] fills it in.
     pub(super) longest_chain: usize,
@@ -57,6 +59,7 @@ impl<'d> Graph<'d> {
             positions: Vec::new(),
             resources: vec![Resource::outermost()],
             by_place: HashMap::new(),
+            by_segment: HashMap::new(),
             to_visit: VecDeque::new(),
             longest_chain: 0,
         };
@@ -81,6 +84,28 @@ impl<'d> Graph<'d> {
         self.by_place.get(&node.identity().1).copied()
     }
 
+    /// The position that a JSON pointer leads to from another one, if every schema on the way is known.
+    ///
+    /// The parts of a pointer are a keyword, or a keyword with a name or an index. Walking over the document instead would
+    /// take a step for every definition, for every reference.
+    pub(super) fn follow(&self, from: usize, pointer: &str) -> Option<usize> {
+        let mut position = from;
+        let mut rest = pointer;
+        while let Some(unslashed) = rest.strip_prefix('/') {
+            let one = unslashed.find('/').map_or(rest.len(), |end| end + 1);
+            let second = rest.get(one + 1..).unwrap_or_default();
+            let two = second.find('/').map_or(rest.len(), |end| one + 1 + end);
+            let below = |end: usize| {
+                let segment = rest.get(..end)?.to_owned();
+                Some((*self.by_segment.get(&(position, segment))?, end))
+            };
+            let (next, end) = below(two).or_else(|| below(one))?;
+            position = next;
+            rest = rest.get(end..)?;
+        }
+        Some(position)
+    }
+
     /// The position of a value, a new one if need be.
     pub(super) fn position_at(
         &mut self,
@@ -94,6 +119,9 @@ impl<'d> Graph<'d> {
         if position == new {
             if new >= limits::MOST_SCHEMAS {
                 return Err(SchemaRefused::TooManySchemas);
+            }
+            if let Some(parent) = parent {
+                self.by_segment.insert((parent, segment.clone()), new);
             }
             self.positions.push(Position {
                 node,

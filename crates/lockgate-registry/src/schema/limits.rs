@@ -56,10 +56,10 @@ pub(super) fn check_graph(graph: &mut Graph<'_>) -> Result<(), SchemaRefused> {
     let count = graph.positions.len();
     let mut appliers = vec![Vec::new(); count];
     let mut open = vec![0usize; count];
-    for position in 0..count {
+    for (position, open) in open.iter_mut().enumerate() {
         for target in graph.in_place(position) {
             appliers[target].push(position);
-            open[position] += 1;
+            *open += 1;
         }
     }
     let mut expanded = vec![1usize; count];

@@ -140,6 +140,9 @@ impl<'d> Graph<'d> {
             let target = self.resources[resource].anchors.get(&fragment).copied();
             return target.ok_or_else(|| self.unresolved(position, reference));
         }
+        if let Some(known) = self.follow(root, &fragment) {
+            return Ok(known);
+        }
         let target = self.positions[root]
             .node
             .pointer(&fragment)

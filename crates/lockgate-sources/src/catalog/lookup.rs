@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lockgate_contract::arguments::Arguments;
-use lockgate_contract::document::{Document, Kind, Limits};
+use lockgate_contract::document::{Document, Kind, Limits, Node};
 use lockgate_contract::effect::EffectState;
 use lockgate_contract::outcome::ToolCode;
 use lockgate_contract::tool::{Failure, Handler, Output};
@@ -54,7 +54,12 @@ impl Lookup {
         let TableTarget { rows, key, missing } = target.read()?;
         check_argument(&key, target.input_schema())?;
         let path = target.path("rows", &rows)?;
-        Ok(Self { rows: read_rows(&path, target.output_schema())?, key, code: ToolCode::new(missing.code)?, message: missing.message })
+        Ok(Self {
+            rows: read_rows(&path, target.output_schema())?,
+            key,
+            code: ToolCode::new(missing.code)?,
+            message: missing.message,
+        })
     }
 
     pub(super) fn into_handler(self) -> Handler {
@@ -84,18 +89,27 @@ impl Lookup {
 /// A schema that lists its properties must list the key. Other schemas are taken on trust.
 fn check_argument(key: &str, input_schema: Option<&Document>) -> Result<(), Problem> {
     let properties = input_schema.and_then(|schema| schema.root().get("properties"));
-    if input_schema.is_some() && (properties.is_none() || properties.is_some_and(|list| list.get(key).is_some())) {
+    if input_schema.is_some() && properties.is_none_or(|list| list.get(key).is_some()) {
         return Ok(());
     }
-    let valid: Vec<String> = properties.iter().flat_map(|list| list.members()).map(|(key, _)| key.into_owned()).collect();
+    let valid: Vec<String> = properties
+        .iter()
+        .flat_map(Node::members)
+        .map(|(key, _)| key.into_owned())
+        .collect();
     let nearest = nearest(key, valid.iter().map(String::as_str));
     let advice = nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"));
-    Err(Problem::Invalid { detail: format!("`key` names the argument `{key}`, which the input schema does not have{advice}") })
+    Err(Problem::Invalid {
+        detail: format!("`key` names the argument `{key}`, which the input schema does not have{advice}"),
+    })
 }
 
 /// Each row is an answer, so each must be what the tool says it returns.
 fn read_rows(path: &Path, output_schema: Option<&Schema>) -> Result<HashMap<String, Document>, Problem> {
-    let refused = |detail: String| Problem::Data { path: path.to_owned(), detail };
+    let refused = |detail: String| Problem::Data {
+        path: path.to_owned(),
+        detail,
+    };
     let text = files::read_to_string(path).map_err(|error| refused(format!("cannot be read: {error}")))?;
     let document = Document::parse(text, Limits::OUTPUT).map_err(|error| refused(format!("is refused: {error}")))?;
     if document.root().kind() != Kind::Object {
@@ -105,7 +119,9 @@ fn read_rows(path: &Path, output_schema: Option<&Schema>) -> Result<HashMap<Stri
     for (key, row) in document.root().members() {
         let row = row.to_document();
         if let Some(Err(violations)) = output_schema.map(|schema| schema.validate(&row)) {
-            return Err(refused(format!("has a row `{key}` that does not fit the output schema: {violations}")));
+            return Err(refused(format!(
+                "has a row `{key}` that does not fit the output schema: {violations}"
+            )));
         }
         rows.insert(key.into_owned(), row);
     }

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -112,8 +110,13 @@ fn rows_become_tools() {
     let catalog = Catalog::load(&path).unwrap();
     assert_eq!(catalog.names().collect::<Vec<_>>(), ["create", "find"]);
     let specs = catalog.into_specs(&Resolvers::new(), &|_| 0).unwrap();
-    let [create, find] = specs.as_slice() else { panic!("{specs:?}") };
-    assert_eq!((create.name(), create.version(), create.source()), ("create", "2.0", "catalog:tools.catalog"));
+    let [create, find] = specs.as_slice() else {
+        panic!("{specs:?}")
+    };
+    assert_eq!(
+        (create.name(), create.version(), create.source()),
+        ("create", "2.0", "catalog:tools.catalog")
+    );
     assert_eq!((create.effect(), create.permission()), (Effect::Write, Permission::Ask));
     assert_eq!(create.permission_reason(), Some("it matters"));
     assert_eq!(create.timeout(), Some(std::time::Duration::from_secs(2)));
@@ -127,7 +130,10 @@ fn a_database_equals_a_toml_file() {
     let (_other, database) = sql_catalog(SQL);
     let definitions = |path| {
         let specs = specs(path, &Resolvers::new()).unwrap();
-        specs.iter().map(|spec| (spec.name().to_owned(), spec.definition())).collect::<Vec<_>>()
+        specs
+            .iter()
+            .map(|spec| (spec.name().to_owned(), spec.definition()))
+            .collect::<Vec<_>>()
     };
     assert_eq!(definitions(&toml), definitions(&database));
     assert_eq!(definitions(&toml).len(), 2);
@@ -162,7 +168,11 @@ fn rows_are_refused_with_name_and_file_and_what_to_do() {
             "tool `a` of the catalog `tools.catalog`: unknown kind `python`",
             Some("the kinds are `mock`, `record`, `table`, `native`"),
         ),
-        (named(""), "tool `a` of the catalog `tools.catalog`: missing field `kind`", None),
+        (
+            named(""),
+            "tool `a` of the catalog `tools.catalog`: missing field `kind`",
+            None,
+        ),
         (
             named("kind = \"mock\"\npermision = \"allow\""),
             "tool `a` of the catalog `tools.catalog`: unknown key `permision`",
@@ -180,13 +190,15 @@ fn rows_are_refused_with_name_and_file_and_what_to_do() {
         ),
         (
             named("kind = \"mock\"\ntarget = { behavior = [] }"),
-            "tool `a` of the catalog `tools.catalog`: unknown key `behavior` in `target`",
+            "tool `a` of the catalog `tools.catalog`: unknown key `behavior` in `/target`",
             Some("did you mean `behaviour`?"),
         ),
         (
             named("kind = \"mock\"\ntarget = { behaviour = [{}] }"),
             "tool `a` of the catalog `tools.catalog`: behaviour entry 1 says nothing",
-            Some("an entry has one of `returns`, `fails`, `environment_error`, `panics`, `errors`, `sleeps`, `echoes`, `returns_text`, `returns_raw`, `returns_hex`"),
+            Some(
+                "an entry has one of `returns`, `fails`, `environment_error`, `panics`, `errors`, `sleeps`, `echoes`, `returns_text`, `returns_raw`, `returns_hex`",
+            ),
         ),
         (
             named("kind = \"mock\"\ntarget = { count_file = \"../a.count\" }"),
@@ -213,7 +225,11 @@ fn rows_are_refused_with_name_and_file_and_what_to_do() {
             "tool `` of the catalog `tools.catalog`: the name is empty",
             Some("every tool needs a name of its own"),
         ),
-        ("tool = [1]".to_owned(), "row 1 of the catalog `tools.catalog`: a tool must be a table", None),
+        (
+            "tool = [1]".to_owned(),
+            "row 1 of the catalog `tools.catalog`: a tool must be a table",
+            None,
+        ),
         (
             "[[tools]]\nname = \"a\"".to_owned(),
             "the catalog `tools.catalog`: unknown key `tools`",
@@ -233,10 +249,22 @@ fn rows_are_refused_with_name_and_file_and_what_to_do() {
 #[test]
 fn schemas_that_cannot_be_enforced_are_refused_with_name_and_file() {
     for (schema, expected) in [
-        ("input_schema = { type = \"strnig\" }", "tool `a` of the catalog `tools.catalog`: the input schema is refused: "),
-        ("input_schema = { type = \"array\" }", "tool `a` of the catalog `tools.catalog`: the input schema is refused: "),
-        ("output_schema = { minimum = \"1\" }", "tool `a` of the catalog `tools.catalog`: the output schema is refused: "),
-        ("input_schema = \"{}\"", "tool `a` of the catalog `tools.catalog`: the input schema is refused: it must be a table"),
+        (
+            "input_schema = { type = \"strnig\" }",
+            "tool `a` of the catalog `tools.catalog`: the input schema is refused: ",
+        ),
+        (
+            "input_schema = { type = \"array\" }",
+            "tool `a` of the catalog `tools.catalog`: the input schema is refused: ",
+        ),
+        (
+            "output_schema = { minimum = \"1\" }",
+            "tool `a` of the catalog `tools.catalog`: the output schema is refused: ",
+        ),
+        (
+            "input_schema = \"{}\"",
+            "tool `a` of the catalog `tools.catalog`: the input schema is refused: it must be a table",
+        ),
     ] {
         let (message, _) = refused(&format!("[[tool]]\nname = \"a\"\nkind = \"mock\"\n{schema}"));
         assert!(message.starts_with(expected), "{message}");
@@ -261,11 +289,17 @@ fn files_that_are_no_catalog_are_refused() {
     let (folder, path) = toml_catalog("[[tool]\n");
     let error = Catalog::load(&path).unwrap_err();
     let shown = message(&folder, &error);
-    assert!(shown.starts_with("the catalog `tools.catalog` is neither TOML nor a SQLite database: "), "{shown}");
+    assert!(
+        shown.starts_with("the catalog `tools.catalog` is neither TOML nor a SQLite database: "),
+        "{shown}"
+    );
     assert!(shown.contains("line 1"), "{shown}");
     let absent = folder.path().join("absent.toml");
     let error = Catalog::load(&absent).unwrap_err();
-    assert!(message(&folder, &error).starts_with("the catalog `absent.toml` cannot be read: "), "{error}");
+    assert!(
+        message(&folder, &error).starts_with("the catalog `absent.toml` cannot be read: "),
+        "{error}"
+    );
     assert!(error.hint().is_some());
 }
 
@@ -303,7 +337,7 @@ fn database_columns_are_as_strict_as_keys() {
         ),
         (
             "CREATE TABLE tool (name TEXT)".to_owned(),
-            "the catalog `tools.catalog` is a SQLite database whose table `tools` cannot be read: no such table: tools in SELECT * FROM tools ORDER BY name at offset 14",
+            "the catalog `tools.catalog` is a SQLite database whose table `tools` cannot be read: no such table: tools",
         ),
     ] {
         assert_eq!(refused_database(&statements), expected, "{statements}");
@@ -314,12 +348,14 @@ fn database_columns_are_as_strict_as_keys() {
 fn native_rows_get_the_handler_of_their_key() {
     let made = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&made);
-    let make = move || {
+    let handler = move || {
         count.fetch_add(1, Ordering::Relaxed);
         Handler::typed(|(): ()| async { Ok(true) }).blocking()
     };
-    let resolvers = Resolvers::new().native("ship_order", make).unwrap();
-    let row = |name: &str, key: &str| format!("[[tool]]\nname = \"{name}\"\nkind = \"native\"\ntarget = {{ key = \"{key}\" }}\n");
+    let resolvers = Resolvers::new().native("ship_order", handler).unwrap();
+    let row = |name: &str, key: &str| {
+        format!("[[tool]]\nname = \"{name}\"\nkind = \"native\"\ntarget = {{ key = \"{key}\" }}\n")
+    };
     let (_folder, path) = toml_catalog(&(row("a", "ship_order") + &row("b", "ship_order")));
     let found = specs(&path, &resolvers).unwrap();
     assert!(found.iter().all(|spec| spec.handler().is_some_and(Handler::may_block)));
@@ -327,7 +363,10 @@ fn native_rows_get_the_handler_of_their_key() {
 
     let (folder, path) = toml_catalog(&row("a", "ship_oder"));
     let error = specs(&path, &resolvers).unwrap_err();
-    assert_eq!(message(&folder, &error), "tool `a` of the catalog `tools.catalog`: there is no native handler `ship_oder`");
+    assert_eq!(
+        message(&folder, &error),
+        "tool `a` of the catalog `tools.catalog`: there is no native handler `ship_oder`"
+    );
     assert_eq!(error.hint().as_deref(), Some("did you mean `ship_order`?"));
 }
 
@@ -344,7 +383,11 @@ fn nothing_is_registered_twice() {
         let error = Resolvers::new().kind(kind, Other).unwrap_err();
         assert_eq!(error.to_string(), format!("the kind `{kind}` is registered already"));
     }
-    let error = Resolvers::new().native("a", handler).unwrap().native("a", handler).unwrap_err();
+    let error = Resolvers::new()
+        .native("a", handler)
+        .unwrap()
+        .native("a", handler)
+        .unwrap_err();
     assert_eq!(error.to_string(), "the native handler `a` is registered already");
 
     let resolvers = Resolvers::new().kind("other", Other).unwrap();
@@ -373,8 +416,10 @@ fn a_kind_may_ask_how_often_its_tool_was_entered() {
 fn the_incident_example_loads() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/incident/tools.toml");
     let specs = specs(&path, &Resolvers::new()).unwrap();
-    let found: Vec<_> =
-        specs.iter().map(|spec| (spec.name(), spec.version(), spec.effect(), spec.permission())).collect();
+    let found: Vec<_> = specs
+        .iter()
+        .map(|spec| (spec.name(), spec.version(), spec.effect(), spec.permission()))
+        .collect();
     assert_eq!(
         found,
         [
@@ -385,7 +430,11 @@ fn the_incident_example_loads() {
         ]
     );
     for spec in &specs {
-        let closed = spec.input_schema().root().get("additionalProperties").and_then(|open| open.as_bool());
+        let closed = spec
+            .input_schema()
+            .root()
+            .get("additionalProperties")
+            .and_then(|open| open.as_bool());
         assert_eq!(closed, Some(false), "{}", spec.name());
     }
 }

@@ -1,5 +1,4 @@
 //! Promises that hold for all core tools: nothing outside of the root comes out, and the schemas are closed.
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::cell::Cell;
 

@@ -13,8 +13,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{
-    ArtifactPage, FileText, Glob, GlobPaths, Grep, GrepMatches, ListDir, Listing, ReadArtifact, ReadFailure, ReadFile, Root,
-    artifact, descriptions, glob, grep, list_dir, read_file,
+    ArtifactPage, FileText, Glob, GlobPaths, Grep, GrepMatches, ListDir, Listing, ReadArtifact, ReadFailure, ReadFile,
+    Root, artifact, descriptions, glob, grep, list_dir, read_file,
 };
 use crate::typed::{input_schema_of, output_schema_of};
 

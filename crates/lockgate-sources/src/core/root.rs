@@ -12,21 +12,27 @@
 //! Not guarded against: a hard link or a mount inside the root is part of the root; whoever can make those already
 //! holds both sides.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "opening is guarded here: the host's plain reads would follow links"
+)]
+
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::{ReadFailure, RootError};
 
+mod steps;
 #[cfg(test)]
 mod tests;
 
-/// The longest path that is looked at, in bytes.
-const MAX_PATH_BYTES: usize = 4096;
+use steps::{Step, steps_of_given, steps_of_target};
+
 /// How many symbolic links one path may pass through, as on Linux.
 const MAX_LINKS: usize = 40;
 
@@ -104,7 +110,7 @@ impl Root {
     /// Finds what `given`, a path relative to the root, names.
     pub(super) fn resolve(&self, given: &str) -> Result<Resolved, ReadFailure> {
         // The steps still to go, the next one last.
-        let mut pending = steps(given)?;
+        let mut pending = steps_of_given(given)?;
         pending.reverse();
         // INVARIANT: `at` is the root or lies below it, and holds no link.
         let mut at = self.path.clone();
@@ -239,15 +245,7 @@ impl Root {
         } else {
             (false, target)
         };
-        let mut steps = Vec::new();
-        for component in target.components() {
-            match component {
-                Component::CurDir => {}
-                Component::ParentDir => steps.push(Step::Up),
-                Component::Normal(name) => steps.push(Step::Down(name.to_owned())),
-                Component::RootDir | Component::Prefix(_) => return None,
-            }
-        }
+        let steps = steps_of_target(target)?;
         Some((from_root, steps))
     }
 
@@ -318,45 +316,6 @@ struct Pinned {
     path: PathBuf,
     #[cfg(target_os = "linux")]
     _handle: File,
-}
-
-/// One step of a path.
-#[derive(Debug)]
-enum Step {
-    Up,
-    Down(OsString),
-}
-
-/// The steps of a path that the model gave. The same text means the same on every platform: names parted by `/`.
-fn steps(given: &str) -> Result<Vec<Step>, ReadFailure> {
-    if given.len() > MAX_PATH_BYTES {
-        return Err(ReadFailure::invalid_path(given, "is too long"));
-    }
-    if given.contains('\0') {
-        return Err(ReadFailure::invalid_path(given, "holds a NUL character"));
-    }
-    if given.starts_with('/') || names_a_drive(given) || given.starts_with("\\\\") {
-        return Err(ReadFailure::outside(given));
-    }
-    if given.contains('\\') {
-        return Err(ReadFailure::invalid_path(
-            given,
-            "holds a backslash; names are parted by `/`",
-        ));
-    }
-    if cfg!(windows) && given.contains(':') {
-        return Err(ReadFailure::invalid_path(given, "holds a colon"));
-    }
-    let step = |name: &str| match name {
-        "" | "." => None,
-        ".." => Some(Step::Up),
-        name => Some(Step::Down(name.into())),
-    };
-    Ok(given.split('/').filter_map(step).collect())
-}
-
-fn names_a_drive(given: &str) -> bool {
-    matches!(given.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
 }
 
 fn kind_of(metadata: &Metadata) -> EntryKind {

@@ -116,11 +116,19 @@ impl Declaration {
             return Err(Problem::EmptyName);
         }
         if self.timeout.is_some_and(|timeout| timeout.as_duration().is_zero()) {
-            return Err(Problem::Invalid { detail: "`timeout` is zero, so no call could succeed".to_owned() });
+            return Err(Problem::Invalid {
+                detail: "`timeout` is zero, so no call could succeed".to_owned(),
+            });
         }
         for (which, schema) in [("input", &self.input_schema), ("output", &self.output_schema)] {
-            if schema.as_ref().is_some_and(|schema| schema.root().kind() != Kind::Object) {
-                return Err(Problem::Schema { which, detail: "it must be a table".to_owned() });
+            if schema
+                .as_ref()
+                .is_some_and(|schema| schema.root().kind() != Kind::Object)
+            {
+                return Err(Problem::Schema {
+                    which,
+                    detail: "it must be a table".to_owned(),
+                });
             }
         }
         Ok(())

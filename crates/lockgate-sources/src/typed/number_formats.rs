@@ -9,7 +9,9 @@ use serde_json::Value;
 
 /// Replaces the number format of one schema, if it has one.
 pub(super) fn replace(schema: &mut Schema) {
-    let Some(format) = schema.get("format").and_then(Value::as_str) else { return };
+    let Some(format) = schema.get("format").and_then(Value::as_str) else {
+        return;
+    };
     let range: Option<(i64, i64)> = match format {
         "int8" => Some((i8::MIN.into(), i8::MAX.into())),
         "int16" => Some((i16::MIN.into(), i16::MAX.into())),

@@ -15,7 +15,10 @@ fn schema<T: JsonSchema>() -> Value {
 }
 
 fn validator<T: JsonSchema>() -> Validator {
-    jsonschema::options().should_validate_formats(true).build(&schema::<T>()).unwrap()
+    jsonschema::options()
+        .should_validate_formats(true)
+        .build(&schema::<T>())
+        .unwrap()
 }
 
 /// Takes `instances`, as serde does.
@@ -23,7 +26,10 @@ fn validator<T: JsonSchema>() -> Validator {
 fn takes<T: JsonSchema + DeserializeOwned>(instances: &[Value]) {
     let validator = validator::<T>();
     for instance in instances {
-        assert!(serde_json::from_value::<T>(instance.clone()).is_ok(), "serde refuses {instance}");
+        assert!(
+            serde_json::from_value::<T>(instance.clone()).is_ok(),
+            "serde refuses {instance}"
+        );
         assert!(validator.is_valid(instance), "{} refuses {instance}", schema::<T>());
     }
 }
@@ -55,9 +61,7 @@ struct Drawing {
 #[test]
 fn structs_are_closed_at_every_depth() {
     let point = json!({"x": 1, "y": 2});
-    let drawing = |start: Value| {
-        json!({"start": start, "path": [{"x": 1}], "labels": {"any": {"x": 1}}, "end": null, "pair": [point, true]})
-    };
+    let drawing = |start: Value| json!({"start": start, "path": [{"x": 1}], "labels": {"any": {"x": 1}}, "end": null, "pair": [point, true]});
     takes::<Drawing>(&[drawing(point.clone()), drawing(json!({"x": 1}))]);
     let mut in_vec = drawing(point.clone());
     in_vec["path"][0]["z"] = json!(1);
@@ -69,7 +73,14 @@ fn structs_are_closed_at_every_depth() {
     in_tuple["pair"][0]["z"] = json!(1);
     let mut at_the_root = drawing(point.clone());
     at_the_root["more"] = json!(1);
-    refuses::<Drawing>(&[drawing(json!({"x": 1, "z": 1})), in_vec, in_map, in_option, in_tuple, at_the_root]);
+    refuses::<Drawing>(&[
+        drawing(json!({"x": 1, "z": 1})),
+        in_vec,
+        in_map,
+        in_option,
+        in_tuple,
+        at_the_root,
+    ]);
 }
 
 #[test]
@@ -93,14 +104,20 @@ fn a_repeated_type_stays_a_definition() {
     let drawing = schema::<Drawing>();
     assert_eq!(drawing["properties"]["start"]["$ref"], "#/$defs/Point");
     assert_eq!(drawing["properties"]["start"]["description"], "Where it starts.");
-    assert_eq!(drawing["$defs"].as_object().unwrap().keys().collect::<Vec<_>>(), ["Point"]);
+    assert_eq!(
+        drawing["$defs"].as_object().unwrap().keys().collect::<Vec<_>>(),
+        ["Point"]
+    );
 }
 
 #[test]
 fn maps_stay_open() {
     takes::<BTreeMap<String, i64>>(&[json!({"a": 1, "b": -2})]);
     refuses::<BTreeMap<String, i64>>(&[json!({"a": "1"})]);
-    assert_eq!(input_schema_of::<HashMap<String, Value>>().to_json_value()["additionalProperties"], true);
+    assert_eq!(
+        input_schema_of::<HashMap<String, Value>>().to_json_value()["additionalProperties"],
+        true
+    );
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -190,7 +207,10 @@ enum Adjacent {
 #[test]
 fn an_adjacently_tagged_enum_is_closed_and_satisfiable() {
     takes::<Adjacent>(&[json!({"kind": "Nothing"}), json!({"kind": "One", "of": {"x": 1}})]);
-    refuses::<Adjacent>(&[json!({"kind": "Nothing", "more": 1}), json!({"kind": "One", "of": {"x": 1, "more": 1}})]);
+    refuses::<Adjacent>(&[
+        json!({"kind": "Nothing", "more": 1}),
+        json!({"kind": "One", "of": {"x": 1, "more": 1}}),
+    ]);
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -203,7 +223,12 @@ enum Untagged {
 
 #[test]
 fn an_untagged_enum_is_closed_and_satisfiable() {
-    takes::<Untagged>(&[json!("text"), json!({"x": 1}), json!({"name": "n"}), json!({"name": "n", "number": 1})]);
+    takes::<Untagged>(&[
+        json!("text"),
+        json!({"x": 1}),
+        json!({"name": "n"}),
+        json!({"name": "n", "number": 1}),
+    ]);
     refuses::<Untagged>(&[json!(1), json!({"x": 1, "more": 1}), json!({"name": "n", "more": 1})]);
 }
 
@@ -330,12 +355,18 @@ fn number_formats_become_ranges_and_other_formats_stay() {
             None => property.clone(),
         }
     };
-    assert_eq!(property("small"), json!({"type": "integer", "minimum": 0, "maximum": 255}));
+    assert_eq!(
+        property("small"),
+        json!({"type": "integer", "minimum": 0, "maximum": 255})
+    );
     assert_eq!(property("wide"), json!({"type": "integer"}));
     assert_eq!(property("widest"), json!({"type": "integer", "minimum": 0}));
     assert_eq!(property("size"), json!({"type": "integer", "minimum": 0}));
     assert_eq!(property("real"), json!({"type": "number"}));
-    assert_eq!(property("narrowed"), json!({"type": "integer", "minimum": 1, "maximum": 10}));
+    assert_eq!(
+        property("narrowed"),
+        json!({"type": "integer", "minimum": 1, "maximum": 10})
+    );
     assert_eq!(property("address"), json!({"type": "string", "format": "ipv4"}));
 }
 

@@ -1,4 +1,5 @@
 //! The façade from outside.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod incident;
 mod tool_attribute;

@@ -23,5 +23,8 @@ fn digits_stay_as_they_are() {
 
 #[test]
 fn several_lines_for_people() {
-    assert_eq!(pretty(&parsed(r#"{"a":[1,{"b":null}],"c":{}}"#)), "{\n  \"a\": [\n    1,\n    {\n      \"b\": null\n    }\n  ],\n  \"c\": {}\n}");
+    assert_eq!(
+        pretty(&parsed(r#"{"a":[1,{"b":null}],"c":{}}"#)),
+        "{\n  \"a\": [\n    1,\n    {\n      \"b\": null\n    }\n  ],\n  \"c\": {}\n}"
+    );
 }

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use std::sync::Condvar;
 use std::sync::Mutex;
 use std::time::Duration;

@@ -1,3 +1,5 @@
+#![expect(clippy::unwrap_used, reason = "tests")]
+
 use crate::ScrubberBuilder;
 use crate::marker::OPENING;
 use lockgate_contract::ports::Redactor as _;

@@ -1,3 +1,5 @@
+#![expect(clippy::unwrap_used, reason = "tests")]
+
 use super::*;
 
 fn found(value: &str, certain: bool) -> Option<&str> {

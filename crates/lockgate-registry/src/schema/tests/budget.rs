@@ -1,3 +1,5 @@
+#![expect(clippy::disallowed_methods, reason = "how long it takes is what is tested")]
+
 use std::time::{Duration, Instant};
 
 use super::*;

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use super::*;
 use crate::core::workspace::Workspace;
 
@@ -61,9 +59,7 @@ fn hidden_names_and_depth_are_asked_for() {
 #[test]
 fn ten_thousand_entries_are_counted_and_the_first_are_given() {
     let workspace = Workspace::new();
-    for number in 0..10_000 {
-        workspace.write(&format!("many/{number:05}.txt"), "");
-    }
+    workspace.write_many("many", (0..10_000).map(|number| format!("{number:05}.txt")));
     let listing = list(&workspace, "many", 1, false);
     assert_eq!(
         (listing.entries.len(), listing.total, listing.truncated),

@@ -1,0 +1,73 @@
+//! What a person types.
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::commands::{approvals, call, completions, doctor, explain, run, runs, schema, tools};
+use crate::output::When;
+
+/// The gate every tool call of an AI agent passes
+#[derive(Debug, Parser)]
+#[command(name = "lockgate", version, disable_help_subcommand = true, max_term_width = 100)]
+#[command(after_help = "\
+Data goes to standard output, words for people to standard error.
+Set LOCKGATE_LOG=debug for the log.")]
+pub(crate) struct Cli {
+    /// When to use colour; NO_COLOR is respected
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        hide_possible_values = true
+    )]
+    pub(crate) color: When,
+    /// When to show on standard error what runs now
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        hide_possible_values = true
+    )]
+    pub(crate) progress: When,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Run(run::Arguments),
+    Call(call::Arguments),
+    Tools(tools::Arguments),
+    Approvals(approvals::Arguments),
+    Runs(runs::Arguments),
+    Explain(explain::Arguments),
+    Schema(schema::Arguments),
+    Doctor(doctor::Arguments),
+    Completions(completions::Arguments),
+}
+
+/// How an answer that is no run is printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    #[default]
+    Human,
+    /// One JSON value
+    Json,
+    /// One JSON value a line
+    Jsonl,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_definition_holds_together() {
+        super::Cli::command().debug_assert();
+    }
+}

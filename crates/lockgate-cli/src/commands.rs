@@ -1,0 +1,33 @@
+//! One file a command.
+
+pub(crate) mod approvals;
+pub(crate) mod call;
+pub(crate) mod completions;
+pub(crate) mod doctor;
+pub(crate) mod explain;
+pub(crate) mod run;
+pub(crate) mod runs;
+pub(crate) mod schema;
+pub(crate) mod tools;
+
+use std::sync::Arc;
+
+use crate::arguments::Command;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output::Output;
+
+/// Does what was typed.
+pub(crate) async fn execute(command: Command, output: &Arc<Output>) -> Result<Exit, CliError> {
+    match command {
+        Command::Run(arguments) => run::execute(arguments, output).await,
+        Command::Call(arguments) => call::execute(arguments, output).await,
+        Command::Tools(arguments) => tools::execute(arguments, output),
+        Command::Approvals(arguments) => approvals::execute(arguments, output).await,
+        Command::Runs(arguments) => runs::execute(arguments, output).await,
+        Command::Explain(arguments) => explain::execute(&arguments, output),
+        Command::Schema(arguments) => schema::execute(&arguments, output),
+        Command::Doctor(arguments) => doctor::execute(arguments, output).await,
+        Command::Completions(arguments) => completions::execute(&arguments, output),
+    }
+}

@@ -1,0 +1,67 @@
+//! `lockgate run`: an agent's run, from a run file.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use lockgate::assembly::{Assembly, Overrides};
+use lockgate::config::DEFAULT_JOURNAL;
+use lockgate::harness::RunResult;
+
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::printer::{RunPrinter, RunView};
+use crate::signals::cancel_on_signal;
+use crate::stored::{JournalArgument, commands};
+
+/// Run an agent from a run file
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lockgate run incident.toml
+  lockgate run incident.toml --format jsonl --all
+  lockgate run incident.toml --format json --include messages
+
+Exit codes:
+  0    completed
+  2    usage or configuration: nothing was started
+  3    waiting for approval
+  4    a limit is reached
+  5    it is not known whether a call took effect
+  6    failed
+  130  cancelled")]
+pub(crate) struct Arguments {
+    /// The run file (TOML)
+    #[arg(value_name = "RUNFILE")]
+    run_file: PathBuf,
+    #[command(flatten)]
+    journal: JournalArgument,
+    #[command(flatten)]
+    view: RunView,
+}
+
+pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Result<Exit, CliError> {
+    let overrides = Overrides {
+        journal_url: arguments.journal.journal.clone(),
+        ..Overrides::default()
+    };
+    let assembly = Assembly::load(&arguments.run_file, overrides)?;
+    for warning in &assembly.warnings {
+        output.warning(warning);
+    }
+    let printer = RunPrinter::new(output, arguments.view);
+    let runner = assembly.runner(printer.options())?;
+    let agent_run = assembly.agent_run()?;
+    let cancel = runner.cancel().clone();
+    cancel_on_signal(output, move || cancel.cancel());
+    let state = runner.start(agent_run).await?;
+    let url = arguments
+        .journal
+        .journal
+        .as_deref()
+        .or(assembly.run_file.journal.url.as_deref());
+    let commands = commands(url.unwrap_or(DEFAULT_JOURNAL));
+    printer.ending(&state, assembly.journal.as_ref(), &commands).await;
+    Ok(Exit::of_run(RunResult::of(&state).status))
+}

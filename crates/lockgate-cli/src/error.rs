@@ -1,0 +1,231 @@
+//! Why a command did not do what it was asked.
+
+use std::io;
+use std::path::PathBuf;
+
+use lockgate::assembly::AssemblyError;
+use lockgate::config::InvalidBudgetChange;
+use lockgate::contract::ids::{ApprovalId, RunId};
+use lockgate::contract::ports::{DecisionRefused, JournalError};
+use lockgate::harness::{FoldError, RunError};
+use thiserror::Error;
+
+use crate::exit::Exit;
+
+/// What went wrong, for people; [`CliError::hint`] says what to do, [`CliError::exit`] what a script is told.
+#[derive(Debug, Error)]
+pub(crate) enum CliError {
+    /// The run file and what it names.
+    #[error(transparent)]
+    Assembly(Box<AssemblyError>),
+    /// The driver stopped without a stop state.
+    #[error(transparent)]
+    Run(Box<RunError>),
+    /// The call was not answered.
+    #[error(transparent)]
+    Call(Box<RunError>),
+    /// The journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The journal's events do not make a run.
+    #[error("run `{run}` cannot be read: {cause}")]
+    Fold {
+        /// The run.
+        run: RunId,
+        /// What is wrong.
+        #[source]
+        cause: FoldError,
+    },
+    /// The journal does not exist.
+    #[error("there is no journal at `{0}`")]
+    NoJournal(String),
+    /// Nothing in the journal has this id, or begins so.
+    #[error("the journal has no {thing} `{id}`")]
+    NotFound {
+        /// A run, or an approval.
+        thing: &'static str,
+        /// As it was typed.
+        id: String,
+    },
+    /// The start of an id fits several.
+    #[error("`{id}` is the start of more than one {thing}: {}", .candidates.join(", "))]
+    Ambiguous {
+        /// A run, or an approval.
+        thing: &'static str,
+        /// As it was typed.
+        id: String,
+        /// Some that fit.
+        candidates: Vec<String>,
+    },
+    /// The decision was not taken.
+    #[error(transparent)]
+    Decision(#[from] DecisionRefused),
+    /// The run names no run file.
+    #[error("run `{0}` names no run file")]
+    NoRunFile(RunId),
+    /// The run file that the run names cannot be read.
+    #[error("run `{run}` names the run file `{}`, which cannot be used here: {cause}", .path.display())]
+    RunFileGone {
+        /// The run.
+        run: RunId,
+        /// The file, as it was named.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        cause: Box<AssemblyError>,
+    },
+    /// A direct call waits, and has no driver.
+    #[error("run `{run}` is a direct call that waits for approval `{approval}`: it is not resumed, but sent again")]
+    DirectWaits {
+        /// The run.
+        run: RunId,
+        /// Its open question.
+        approval: ApprovalId,
+    },
+    /// A change of a budget.
+    #[error(transparent)]
+    Budget(#[from] InvalidBudgetChange),
+    /// No tool of this name.
+    #[error("no tool is registered as `{name}`")]
+    NoSuchTool {
+        /// As it was typed.
+        name: String,
+        /// The nearest name.
+        nearest: Option<String>,
+    },
+    /// Not a code of the table.
+    #[error("`{code}` is not a code of the outcome table")]
+    NoSuchCode {
+        /// As it was typed.
+        code: String,
+        /// The nearest code.
+        nearest: Option<String>,
+    },
+    /// The arguments on stdin.
+    #[error("the arguments on standard input cannot be read: {0}")]
+    Stdin(#[source] io::Error),
+    /// The arguments on stdin are no text.
+    #[error("the arguments on standard input are not UTF-8: byte {0} begins no character")]
+    StdinNotText(usize),
+    /// stdout did not take everything.
+    #[error("standard output did not take everything: {0}")]
+    Stdout(#[source] io::Error),
+    /// The runtime did not start.
+    #[error("the program cannot start: {0}")]
+    Runtime(#[source] io::Error),
+}
+
+impl CliError {
+    /// The events of this run do not make one.
+    pub(crate) fn fold(run: &RunId) -> impl FnOnce(FoldError) -> Self {
+        let run = run.clone();
+        |cause| Self::Fold { run, cause }
+    }
+
+    /// What to do about it.
+    pub(crate) fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Assembly(error) => return error.hint(),
+            Self::Run(error) | Self::Call(error) => return run_hint(error),
+            Self::Journal(error) => return journal_hint(error).map(str::to_owned),
+            Self::NoJournal(_) => "the first `lockgate run` makes one; `--journal URL` names another",
+            Self::NotFound { thing: "run", .. } => {
+                "`lockgate runs list` shows the runs; `--journal URL` names another journal"
+            }
+            Self::NotFound { .. } => {
+                "`lockgate approvals list` shows the approvals; `--journal URL` names another journal"
+            }
+            Self::Ambiguous { .. } => "write more of it",
+            Self::NoRunFile(_) | Self::RunFileGone { .. } => "name the run file: `lockgate runs resume RUN RUNFILE`",
+            Self::DirectWaits { approval, .. } => {
+                return Some(format!(
+                    "`lockgate call RUNFILE NAME ARGUMENTS --approval {approval}`, with the same arguments"
+                ));
+            }
+            Self::NoSuchTool {
+                nearest: Some(nearest), ..
+            }
+            | Self::NoSuchCode {
+                nearest: Some(nearest), ..
+            } => {
+                return Some(format!("did you mean `{nearest}`?"));
+            }
+            Self::NoSuchTool { nearest: None, .. } => "`lockgate tools list RUNFILE` shows the tools",
+            Self::NoSuchCode { nearest: None, .. } => {
+                "a tool may have codes of its own: its documentation explains them; `lockgate explain` lists Lockgate's"
+            }
+            Self::Decision(DecisionRefused::NotOpen { .. }) => "`lockgate approvals show` says what became of it",
+            Self::Stdout(_) => "what was done is in the journal: `lockgate runs list`",
+            Self::Fold { .. }
+            | Self::Decision(_)
+            | Self::Budget(_)
+            | Self::Stdin(_)
+            | Self::StdinNotText(_)
+            | Self::Runtime(_) => return None,
+        };
+        Some(hint.to_owned())
+    }
+
+    /// What a script is told.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Run(error) => match error.as_ref() {
+                RunError::NotRecorded { .. } => Exit::Unknown,
+                RunError::Journal(error) => of_journal(error, Exit::RunFailed),
+                RunError::Fold { .. } => Exit::RunFailed,
+                RunError::NoModel(_) | RunError::WrongKind { .. } => Exit::Usage,
+            },
+            Self::Call(error) => match error.as_ref() {
+                RunError::NotRecorded { .. } => Exit::Unknown,
+                RunError::Journal(JournalError::CommitUnknown(_)) => Exit::Unknown,
+                RunError::Journal(error) => of_journal(error, Exit::Environment),
+                RunError::Fold { .. } => Exit::Environment,
+                RunError::NoModel(_) | RunError::WrongKind { .. } => Exit::Usage,
+            },
+            Self::Decision(DecisionRefused::NotOpen { .. } | DecisionRefused::Digest(_)) => Exit::Failed,
+            _ => Exit::Usage,
+        }
+    }
+}
+
+/// What is wrong with the journal itself is for the operator; what happened while it was used is not.
+fn of_journal(error: &JournalError, otherwise: Exit) -> Exit {
+    match error {
+        JournalError::NoSuchRun(_) | JournalError::TooNew { .. } => Exit::Usage,
+        _ => otherwise,
+    }
+}
+
+fn run_hint(error: &RunError) -> Option<String> {
+    match error {
+        RunError::Journal(error) => journal_hint(error).map(str::to_owned),
+        RunError::NotRecorded { .. } => {
+            Some("the tool may have done its work: look at what it reaches before you repeat the call".to_owned())
+        }
+        RunError::NoModel(_) => Some("add a table [model] to the run file".to_owned()),
+        RunError::Fold { .. } | RunError::WrongKind { .. } => None,
+    }
+}
+
+fn journal_hint(error: &JournalError) -> Option<&'static str> {
+    match error {
+        JournalError::Unavailable(_) => Some("`lockgate doctor` looks at the journal"),
+        JournalError::CommitUnknown(_) => {
+            Some("look at the run before you repeat anything: `lockgate runs show RUN --all`")
+        }
+        JournalError::NoSuchRun(_) => Some("`lockgate runs list` shows the runs"),
+        _ => None,
+    }
+}
+
+impl From<AssemblyError> for CliError {
+    fn from(error: AssemblyError) -> Self {
+        Self::Assembly(Box::new(error))
+    }
+}
+
+impl From<RunError> for CliError {
+    fn from(error: RunError) -> Self {
+        Self::Run(Box::new(error))
+    }
+}

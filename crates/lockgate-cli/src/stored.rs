@@ -1,0 +1,142 @@
+//! The journal as a command finds it: opened where it exists, and its runs and approvals by what a person types.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::Args;
+use lockgate::assembly::open_journal;
+use lockgate::config::DEFAULT_JOURNAL;
+use lockgate::contract::approval::Approval;
+use lockgate::contract::event::Event;
+use lockgate::contract::ids::{ApprovalId, RunId};
+use lockgate::contract::ports::{ApprovalFilter, Journal, RunFilter};
+use lockgate::harness::RunState;
+
+use crate::error::CliError;
+use crate::render::run::Commands;
+
+/// Which journal.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct JournalArgument {
+    /// The journal: `sqlite:PATH`, relative to the working directory [default: sqlite:.lockgate/journal.db]
+    #[arg(long, value_name = "URL")]
+    pub(crate) journal: Option<String>,
+}
+
+/// An open journal under its URL.
+pub(crate) struct Stored {
+    pub(crate) url: String,
+    pub(crate) journal: Arc<dyn Journal>,
+}
+
+impl Stored {
+    /// Opens a journal that exists. Looking at a journal makes none.
+    pub(crate) fn open(url: Option<&str>) -> Result<Self, CliError> {
+        let url = url.unwrap_or(DEFAULT_JOURNAL).to_owned();
+        if !exists(&url) {
+            return Err(CliError::NoJournal(url));
+        }
+        let journal = open_journal(&url)?;
+        Ok(Self { url, journal })
+    }
+
+    /// The commands that go on from here.
+    pub(crate) fn commands(&self) -> Commands {
+        commands(&self.url)
+    }
+
+    /// The run with this id, or the only one whose id begins so.
+    pub(crate) async fn find_run(&self, typed: &str) -> Result<RunId, CliError> {
+        let id = RunId::new(typed);
+        if self.journal.run(&id).await?.is_some() {
+            return Ok(id);
+        }
+        let runs = self
+            .journal
+            .runs(RunFilter {
+                limit: u32::MAX,
+                ..RunFilter::default()
+            })
+            .await?;
+        let ids: Vec<RunId> = runs.into_iter().map(|run| run.run_id).collect();
+        Ok(only("run", typed, &ids)?.clone())
+    }
+
+    /// The approval with this id, or the only one whose id begins so.
+    pub(crate) async fn find_approval(&self, typed: &str) -> Result<Approval, CliError> {
+        if let Some(approval) = self.journal.approval(&ApprovalId::new(typed)).await? {
+            return Ok(approval);
+        }
+        let approvals = self.journal.approvals(ApprovalFilter::default()).await?;
+        let ids: Vec<&str> = approvals.iter().map(|approval| approval.approval_id.as_str()).collect();
+        let id = *only("approval", typed, &ids)?;
+        approvals
+            .iter()
+            .find(|approval| approval.approval_id.as_str() == id)
+            .cloned()
+            .ok_or_else(|| CliError::NotFound {
+                thing: "approval",
+                id: typed.to_owned(),
+            })
+    }
+
+    /// A run as its events make it.
+    pub(crate) async fn state(&self, run: &RunId) -> Result<(Vec<Event>, RunState), CliError> {
+        let events = self.journal.events(run, 0).await?;
+        let state = RunState::fold(&events).map_err(CliError::fold(run))?;
+        Ok((events, state))
+    }
+}
+
+/// The commands for runs of this journal.
+pub(crate) fn commands(url: &str) -> Commands {
+    Commands {
+        journal: (url != DEFAULT_JOURNAL).then(|| url.to_owned()),
+    }
+}
+
+/// Whether there is such a journal already. What is no file at all is for the journal to judge.
+fn exists(url: &str) -> bool {
+    url.strip_prefix("sqlite:")
+        .is_none_or(|path| path.is_empty() || Path::new(path).exists())
+}
+
+/// The only id that begins with what was typed; the words `run-` and `apr-` may be left out.
+fn only<'i, T: AsRef<str>>(thing: &'static str, typed: &str, ids: &'i [T]) -> Result<&'i T, CliError> {
+    let fits = |id: &str| id.starts_with(typed) || id.split_once('-').is_some_and(|(_, rest)| rest.starts_with(typed));
+    let found: Vec<&T> = ids.iter().filter(|id| !typed.is_empty() && fits(id.as_ref())).collect();
+    match found.as_slice() {
+        [] => Err(CliError::NotFound {
+            thing,
+            id: typed.to_owned(),
+        }),
+        [only] => Ok(only),
+        several => Err(CliError::Ambiguous {
+            thing,
+            id: typed.to_owned(),
+            candidates: several.iter().take(5).map(|id| id.as_ref().to_owned()).collect(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::only;
+    use crate::error::CliError;
+
+    const IDS: [&str; 3] = ["run-34c559713956", "run-34d000000000", "run-ffff00000000"];
+
+    #[test]
+    fn the_start_of_an_id_is_enough_where_it_is_the_only_one() {
+        assert!(matches!(only("run", "run-34c", &IDS), Ok(&"run-34c559713956")));
+        assert!(matches!(only("run", "ff", &IDS), Ok(&"run-ffff00000000")));
+    }
+
+    #[test]
+    fn what_fits_several_or_none_is_refused() {
+        let several = only("run", "run-34", &IDS);
+        assert!(matches!(several, Err(CliError::Ambiguous { candidates, .. }) if candidates == IDS[..2]));
+        assert!(matches!(only("run", "run-0", &IDS), Err(CliError::NotFound { .. })));
+        assert!(matches!(only("run", "", &IDS[..1]), Err(CliError::NotFound { .. })));
+    }
+}

@@ -1,0 +1,79 @@
+//! The steps of each task, as commands that a person could type.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::public_api;
+
+/// Everything that must hold before a change lands.
+pub(crate) fn test() -> Result<(), String> {
+    ensure_nextest()?;
+    cargo("fmt", &["--all", "--check"], &[])?;
+    public_api::check(&root())?;
+    // One build for all tests. Anything built before it would be built twice, with other features.
+    cargo("nextest", &["run", "--workspace", "--locked", "--no-fail-fast"], &[])?;
+    cargo("test", &["--workspace", "--locked", "--doc", "--quiet"], &[])?;
+    cargo(
+        "clippy",
+        &["--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"],
+        &[],
+    )?;
+    cargo_if_installed("deny", &["--offline", "check", "bans", "licenses", "sources"])
+}
+
+/// Writes every generated file anew. The same code checks them as a test.
+pub(crate) fn generate() -> Result<(), String> {
+    public_api::write(&root())?;
+    let generators = ["run", "--package", "lockgate", "--test", "it", "generated::"];
+    cargo("nextest", &generators, &[("LOCKGATE_GENERATE", "1")])
+}
+
+fn ensure_nextest() -> Result<(), String> {
+    if is_installed("nextest") {
+        return Ok(());
+    }
+    cargo("install", &["cargo-nextest", "--locked"], &[])
+}
+
+fn is_installed(tool: &str) -> bool {
+    command("cargo")
+        .args([tool, "--version"])
+        .output()
+        .is_ok_and(|output| output.status.success())
+}
+
+fn cargo_if_installed(tool: &str, arguments: &[&str]) -> Result<(), String> {
+    if is_installed(tool) {
+        cargo(tool, arguments, &[])
+    } else {
+        Ok(())
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "a development tool talks to people")]
+fn cargo(tool: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
+    eprintln!("xtask: cargo {tool} {}", arguments.join(" "));
+    let mut command = command("cargo");
+    command
+        .arg(tool)
+        .args(arguments)
+        .current_dir(root())
+        .envs(environment.iter().copied());
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("xtask: cargo {tool} failed: {status}")),
+        Err(error) => Err(format!("xtask: cargo {tool} cannot be started: {error}")),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a development tool starts development tools")]
+pub(crate) fn command(program: &str) -> Command {
+    Command::new(program)
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap_or(Path::new("."))
+        .to_owned()
+}
