@@ -1,12 +1,14 @@
 //! What stands in `#[tool(…)]`.
 
-use proc_macro2::{Span, TokenStream};
+mod value;
+
+use proc_macro2::TokenStream;
 use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
-use syn::{Error, Ident, LitBool, LitStr, Path, Result, Token, bracketed, parenthesized, token};
+use syn::{Error, Ident, LitStr, Path, Result, Token};
 
+use self::value::{Word, Words, flag, milliseconds, path, text_with_content, texts, word};
 use crate::nearest::{in_a_sentence, nearest};
 
 /// The keys and values, checked one by one. What was not given is `None` or `false`, and left to the builder's defaults.
@@ -32,18 +34,6 @@ pub(crate) struct Options {
     timeout_milliseconds: Option<u64>,
     pre_check: Option<Path>,
     harmless_when: Option<Path>,
-}
-
-/// One word of a closed set.
-struct Word {
-    variant: Ident,
-    span: Span,
-}
-
-/// A closed set: what it is called, its type, and each word with its variant.
-struct Words {
-    noun: &'static str,
-    words: &'static [(&'static str, &'static str)],
 }
 
 const EFFECT: Words = Words {
@@ -140,7 +130,7 @@ impl Options {
             "completes_run" => self.completes_run = flag(input)?,
             "blocking" => self.blocking = flag(input)?,
             "output_schema" => self.output_schema = Some(flag(input)?),
-            "timeout" => self.timeout_milliseconds = Some(milliseconds(&text(input)?)?),
+            "timeout" => self.timeout_milliseconds = Some(milliseconds(input)?),
             "pre_check" => self.pre_check = Some(path(input)?),
             "harmless_when" => self.harmless_when = Some(path(input)?),
             "crate" => self.facade = Some(path(input)?),
@@ -237,98 +227,5 @@ fn unknown_key(key: &Ident, name: &str) -> Error {
     Error::new(key.span(), message)
 }
 
-fn word(input: ParseStream<'_>, words: &Words) -> Result<Word> {
-    input.parse::<Token![=]>()?;
-    let (word, span) = if input.peek(LitStr) {
-        let text: LitStr = input.parse()?;
-        (text.value(), text.span())
-    } else {
-        let ident = input.call(Ident::parse_any)?;
-        (ident.to_string(), ident.span())
-    };
-    if let Some((_, variant)) = words.words.iter().find(|(valid, _)| *valid == word) {
-        return Ok(Word {
-            variant: Ident::new(variant, Span::call_site()),
-            span,
-        });
-    }
-    let valid: Vec<&str> = words.words.iter().map(|(valid, _)| *valid).collect();
-    let noun = words.noun;
-    let choice = in_a_sentence(&valid);
-    let message = match nearest(&word, valid.iter().copied()) {
-        Some(near) => format!("`{word}` is no {noun}: did you mean `{near}`?\nhelp: the choice is {choice}"),
-        None => format!("`{word}` is no {noun}\nhelp: the choice is {choice}"),
-    };
-    Err(Error::new(span, message))
-}
-
-fn text(input: ParseStream<'_>) -> Result<LitStr> {
-    input.parse::<Token![=]>()?;
-    input.parse()
-}
-
-fn text_with_content(input: ParseStream<'_>, message: &str) -> Result<LitStr> {
-    let text = text(input)?;
-    if text.value().trim().is_empty() {
-        Err(Error::new(text.span(), message))
-    } else {
-        Ok(text)
-    }
-}
-
-/// `("a", "b")`, `= ["a", "b"]` or `= "a"`.
-fn texts(input: ParseStream<'_>) -> Result<Vec<LitStr>> {
-    let content;
-    if input.peek(token::Paren) {
-        parenthesized!(content in input);
-    } else {
-        input.parse::<Token![=]>()?;
-        if input.peek(LitStr) {
-            return Ok(vec![input.parse()?]);
-        }
-        bracketed!(content in input);
-    }
-    let texts: Punctuated<LitStr, Token![,]> = content.call(Punctuated::parse_terminated)?;
-    if let Some(empty) = texts.iter().find(|text| text.value().trim().is_empty()) {
-        return Err(Error::new(empty.span(), "an empty text means nothing here"));
-    }
-    Ok(texts.into_iter().collect())
-}
-
-/// Alone, or `= true`, `= false`.
-fn flag(input: ParseStream<'_>) -> Result<bool> {
-    if !input.peek(Token![=]) {
-        return Ok(true);
-    }
-    input.parse::<Token![=]>()?;
-    Ok(input.parse::<LitBool>()?.value)
-}
-
-/// `= path::to::it`, or the same as a text.
-fn path(input: ParseStream<'_>) -> Result<Path> {
-    input.parse::<Token![=]>()?;
-    if input.peek(LitStr) {
-        return input.parse::<LitStr>()?.parse();
-    }
-    input.parse()
-}
-
-fn milliseconds(text: &LitStr) -> Result<u64> {
-    let value = text.value();
-    let digits = value.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = value.split_at(digits);
-    let factor = match unit {
-        "ms" => Some(1),
-        "s" => Some(1000),
-        "m" => Some(60_000),
-        "h" => Some(3_600_000),
-        _ => None,
-    };
-    let milliseconds = factor
-        .zip(number.parse::<u64>().ok())
-        .and_then(|(factor, number)| number.checked_mul(factor));
-    milliseconds.filter(|milliseconds| *milliseconds > 0).ok_or_else(|| {
-        let message = format!("`{value}` is no time-out\nhelp: write a number above zero and its unit, such as `500ms`, `2s`, `5m` or `1h`");
-        Error::new(text.span(), message)
-    })
-}
+#[cfg(test)]
+mod tests;

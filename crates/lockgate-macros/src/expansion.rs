@@ -184,40 +184,31 @@ impl Expansion<'_> {
         }
     }
 
-    /// One line for each type that must be fit for its place, so that a wrong one is named where it is written.
+    /// Names the arguments and the return type that are not fit for their place where they are written, and not only in
+    /// the code that is derived from them.
     fn assertions(&self) -> TokenStream {
         let private = self.private();
-        let mut lines = TokenStream::new();
-        for Parameter { role, ty, .. } in &self.tool.parameters {
-            lines.extend(match role {
-                Role::Argument => quote!(#private::assert_argument::<#ty>();),
-                Role::AllArguments => quote!(#private::assert_arguments::<#ty>();),
-                Role::Context => quote!(#private::assert_context::<#ty>();),
+        let arguments = self
+            .tool
+            .parameters
+            .iter()
+            .filter(|parameter| parameter.role != Role::Context);
+        let mut lines: TokenStream = arguments
+            .map(|Parameter { ty, .. }| quote!(#private::assert_argument::<#ty>();))
+            .collect();
+        if let Returns::Output(ty) = &self.tool.returns {
+            // `Result` serialises too: hidden behind another name, a failure would become an output.
+            lines.extend(quote_spanned! {ty.span()=>
+                const _: () = {
+                    #[allow(unused_imports, reason = "only used where the type is no `Result`")]
+                    use #private::IsNoResult as _;
+                    ::core::assert!(
+                        !#private::Returned::<#ty>::IS_RESULT,
+                        "the return type of this tool is a `Result` under another name: write it as `Result<T, E>`"
+                    );
+                };
             });
         }
-        let output = match &self.tool.returns {
-            Returns::Output(ty) => {
-                // `Result` serialises too: hidden behind another name, a failure would become an output.
-                lines.extend(quote_spanned! {ty.span()=>
-                    const _: () = {
-                        #[allow(unused_imports, reason = "only used where the type is no `Result`")]
-                        use #private::IsNoResult as _;
-                        ::core::assert!(
-                            !#private::Returned::<#ty>::IS_RESULT,
-                            "the return type of this tool is a `Result` under another name: write it as `Result<T, E>`"
-                        );
-                    };
-                });
-                ty
-            }
-            Returns::Result { output, .. } => output,
-            Returns::Alias(_) => return lines,
-        };
-        lines.extend(if self.has_output_schema() {
-            quote!(#private::assert_output::<#output>();)
-        } else {
-            quote!(#private::assert_unlisted_output::<#output>();)
-        });
         lines
     }
 
@@ -225,51 +216,67 @@ impl Expansion<'_> {
         self.options.output_schema != Some(false)
     }
 
+    fn output_type(&self) -> TokenStream {
+        let private = self.private();
+        match &self.tool.returns {
+            Returns::Output(ty) | Returns::Result { output: ty, .. } => ty.to_token_stream(),
+            Returns::Alias(ty) => quote!(<#ty as #private::Fallible>::Output),
+        }
+    }
+
     fn output_schema(&self) -> TokenStream {
         if !self.has_output_schema() {
             return TokenStream::new();
         }
-        let private = self.private();
-        let output = match &self.tool.returns {
-            Returns::Output(ty) | Returns::Result { output: ty, .. } => ty.to_token_stream(),
-            Returns::Alias(ty) => quote!(<#ty as #private::Fallible>::Output),
-        };
-        quote!(.output_schema(#private::output_schema_of::<#output>()))
+        let (private, output) = (self.private(), self.output_type());
+        quote!(.output_schema(#private::output_schema::<#output>()))
     }
 
     fn handler(&self) -> TokenStream {
         let private = self.private();
         let name = &self.tool.name;
-        let arguments_type = self.arguments_type();
-        let parameters = self.tool.parameters.iter().map(|parameter| {
-            let name = &parameter.name;
-            match parameter.role {
+        let (arguments_type, output_type) = (self.arguments_type(), self.output_type());
+        let mut uses_arguments = false;
+        let mut context = quote!(_context);
+        let mut parameters = Vec::new();
+        for Parameter { role, name, ty, .. } in &self.tool.parameters {
+            uses_arguments |= *role != Role::Context;
+            parameters.push(match role {
                 Role::Argument => quote!(arguments.#name),
                 Role::AllArguments => quote!(arguments),
-                Role::Context => quote!(context),
-            }
-        });
-        let call = quote_spanned!(name.span()=> #name(#(#parameters),*).await);
-        let result = match &self.tool.returns {
-            Returns::Output(_) => quote!(::core::result::Result::Ok::<_, #private::Failure>(#call)),
-            Returns::Result { failure, .. } => {
-                quote!(::core::result::Result::map_err(#call, #private::failure::<#failure>))
-            }
-            Returns::Alias(ty) => quote!(<#ty as #private::Fallible>::into_result(#call)),
-        };
-        let arguments = if self.tool.arguments().next().is_some() || self.tool.all_arguments().is_some() {
+                Role::Context => {
+                    context = quote_spanned!(ty.span()=> context);
+                    context.clone()
+                }
+            });
+        }
+        let arguments = if uses_arguments {
             quote!(arguments)
         } else {
             quote!(_arguments)
         };
-        let handler = if self.tool.takes_context() {
-            quote! {
-                #private::Handler::typed_with_context(
-                    |#arguments: #arguments_type, context: #private::ToolContext| async move { #result }
-                )
-            }
+        let call = quote_spanned!(name.span()=> #name(#(#parameters),*).await);
+        let result = match &self.tool.returns {
+            Returns::Output(_) => quote!(::core::result::Result::Ok(#call)),
+            Returns::Result { failure, .. } => quote! {
+                match #call {
+                    ::core::result::Result::Ok(output) => ::core::result::Result::Ok(output),
+                    ::core::result::Result::Err(error) => {
+                        ::core::result::Result::Err(#private::failure::<#failure>(error))
+                    }
+                }
+            },
+            Returns::Alias(ty) => quote!(<#ty as #private::Fallible>::into_result(#call)),
+        };
+        let constructor = if self.has_output_schema() {
+            quote!(handler)
         } else {
-            quote!(#private::Handler::typed(|#arguments: #arguments_type| async move { #result }))
+            quote!(unlisted_handler)
+        };
+        let handler = quote! {
+            #private::#constructor::<#arguments_type, #output_type, _, _>(
+                |#arguments: #arguments_type, #context: #private::ToolContext| async move { #result }
+            )
         };
         if self.options.blocking {
             quote!(#handler.blocking())

@@ -2,7 +2,6 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::spanned::Spanned;
 use syn::{Attribute, Error, FnArg, Ident, Meta, Pat, PatType, Result, Token, Type};
 
 /// A parameter, read and checked.
@@ -138,7 +137,7 @@ fn simple_name(typed: &PatType) -> Result<(Option<Token![mut]>, Ident)> {
 fn check_type(ty: &Type) -> Result<()> {
     match ty {
         Type::Reference(_) if last_segment(ty).is_some_and(|segment| segment == "ToolContext") => {
-            Err(Error::new(ty.span(), "a tool takes its `ToolContext` by value"))
+            Err(Error::new_spanned(ty, "a tool takes its `ToolContext` by value"))
         }
         Type::ImplTrait(_) | Type::TraitObject(_) | Type::Infer(_) => Err(Error::new_spanned(
             ty,

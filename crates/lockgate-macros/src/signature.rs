@@ -50,11 +50,6 @@ impl Tool {
             .iter()
             .find(|parameter| parameter.role == Role::AllArguments)
     }
-
-    /// Whether it takes the context of the call.
-    pub(crate) fn takes_context(&self) -> bool {
-        self.parameters.iter().any(|parameter| parameter.role == Role::Context)
-    }
 }
 
 /// All faults found so far.

@@ -4,9 +4,14 @@
 
 use std::marker::PhantomData;
 
+use lockgate_contract::document::Document;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 pub use lockgate_contract::effect::{Deferral, Effect, ErrorText, Idempotency, OnDuplicate, Permission, ReplayPolicy};
 pub use lockgate_contract::tool::{Failure, Handler, ToolContext};
-pub use lockgate_sources::typed::{input_schema_of, output_schema_of};
+pub use lockgate_sources::typed::input_schema_of;
 pub use {schemars, serde};
 
 /// The type of one argument, or of all of them.
@@ -16,10 +21,10 @@ pub use {schemars, serde};
     note = "an argument needs `serde::Deserialize` to be read and `schemars::JsonSchema` to be described to the model",
     note = "for a type of yours: `#[derive(serde::Deserialize, schemars::JsonSchema)]`"
 )]
-pub trait ToolArgument {}
+pub trait ToolArgument: DeserializeOwned + JsonSchema + Send + 'static {}
 
 #[diagnostic::do_not_recommend]
-impl<T: serde::de::DeserializeOwned + schemars::JsonSchema + Send + 'static> ToolArgument for T {}
+impl<T: DeserializeOwned + JsonSchema + Send + 'static> ToolArgument for T {}
 
 /// The type of an output that has a schema.
 #[diagnostic::on_unimplemented(
@@ -29,10 +34,10 @@ impl<T: serde::de::DeserializeOwned + schemars::JsonSchema + Send + 'static> Too
     note = "for a type of yours: `#[derive(serde::Serialize, schemars::JsonSchema)]`, or `#[tool(output_schema = false)]`",
     note = "a tool answers with data or with a failure; the gate alone makes results, outcomes and their status"
 )]
-pub trait ToolOutput {}
+pub trait ToolOutput: Serialize + JsonSchema {}
 
 #[diagnostic::do_not_recommend]
-impl<T: serde::Serialize + schemars::JsonSchema> ToolOutput for T {}
+impl<T: Serialize + JsonSchema> ToolOutput for T {}
 
 /// The type of an output that no schema lists.
 #[diagnostic::on_unimplemented(
@@ -40,10 +45,10 @@ impl<T: serde::Serialize + schemars::JsonSchema> ToolOutput for T {}
     label = "not writable as JSON",
     note = "an output needs `serde::Serialize`; for a type of yours: `#[derive(serde::Serialize)]`"
 )]
-pub trait UnlistedToolOutput {}
+pub trait UnlistedToolOutput: Serialize {}
 
 #[diagnostic::do_not_recommend]
-impl<T: serde::Serialize> UnlistedToolOutput for T {}
+impl<T: Serialize> UnlistedToolOutput for T {}
 
 /// The error type of a tool.
 #[diagnostic::on_unimplemented(
@@ -101,29 +106,35 @@ pub trait IsNoResult {
 
 impl<T: ?Sized> IsNoResult for Returned<T> {}
 
-/// `T` is fit to be one argument.
+/// Says that `T` is fit to be an argument.
 pub const fn assert_argument<T: ToolArgument>() {}
 
-/// `T` is fit to be all the arguments.
-pub const fn assert_arguments<T: ToolArgument>() {}
+/// The schema of an output.
+pub fn output_schema<T: ToolOutput>() -> Document {
+    lockgate_sources::typed::output_schema_of::<T>()
+}
 
-/// `T` is this library's context, and no other type of that name.
-pub const fn assert_context<T: IsToolContext>() {}
+/// A handler with an output that has a schema.
+pub fn handler<A, O, F, Fut>(function: F) -> Handler
+where
+    A: ToolArgument,
+    O: ToolOutput,
+    F: Fn(A, ToolContext) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<O, Failure>> + Send + 'static,
+{
+    Handler::typed_with_context(function)
+}
 
-/// `T` is fit to be an output.
-pub const fn assert_output<T: ToolOutput>() {}
-
-/// `T` is fit to be an output without a schema.
-pub const fn assert_unlisted_output<T: UnlistedToolOutput>() {}
-
-/// The context of a call.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not `lockgate::ToolContext`",
-    label = "a parameter of this name is the context of the call"
-)]
-pub trait IsToolContext {}
-
-impl IsToolContext for ToolContext {}
+/// A handler with an output that no schema lists.
+pub fn unlisted_handler<A, O, F, Fut>(function: F) -> Handler
+where
+    A: ToolArgument,
+    O: UnlistedToolOutput,
+    F: Fn(A, ToolContext) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<O, Failure>> + Send + 'static,
+{
+    Handler::typed_with_context(function)
+}
 
 /// Turns the error of a tool into the way in which it fails.
 pub fn failure<E: ToolFailure>(error: E) -> Failure {

@@ -41,7 +41,6 @@ pub(crate) struct Arguments {
     /// The tool
     name: String,
     /// The raw argument text; `-` reads it from standard input, nothing stands for `{}`
-    #[arg(allow_hyphen_values = true)]
     arguments: Option<String>,
     /// The approval that was given: the open call goes on under its own id
     #[arg(long, value_name = "ID")]

@@ -8,14 +8,8 @@ use crate::render::text::{one_line, width};
 /// Rows under names.
 #[derive(Debug)]
 pub(crate) struct Table {
-    columns: Vec<Column>,
+    columns: Vec<&'static str>,
     rows: Vec<Vec<Cell>>,
-}
-
-#[derive(Debug)]
-struct Column {
-    name: &'static str,
-    right: bool,
 }
 
 /// One cell: a text on one line, and how it looks.
@@ -46,18 +40,7 @@ impl Cell {
 impl Table {
     /// A table with these columns.
     pub(crate) fn new(columns: &[&'static str]) -> Self {
-        Self {
-            columns: columns.iter().map(|&name| Column { name, right: false }).collect(),
-            rows: Vec::new(),
-        }
-    }
-
-    /// A column of numbers stands at its right edge.
-    pub(crate) fn right(mut self, name: &str) -> Self {
-        for column in self.columns.iter_mut().filter(|column| column.name == name) {
-            column.right = true;
-        }
-        self
+        Self { columns: columns.to_vec(), rows: Vec::new() }
     }
 
     /// Adds a row, one cell a column.
@@ -67,45 +50,26 @@ impl Table {
 
     /// Header and rows, two spaces between columns, nothing behind the last.
     pub(crate) fn render(&self) -> String {
-        let header = self
-            .columns
-            .iter()
-            .map(|column| Cell::styled(FAINT, column.name))
-            .collect();
-        let lines: Vec<Vec<Cell>> = std::iter::once(header).chain(self.rows.iter().cloned()).collect();
+        let header: Vec<Cell> = self.columns.iter().map(|name| Cell::styled(FAINT, name)).collect();
+        let lines: Vec<&Vec<Cell>> = std::iter::once(&header).chain(&self.rows).collect();
         let widths: Vec<usize> = (0..self.columns.len())
-            .map(|column| {
-                lines
-                    .iter()
-                    .filter_map(|line| line.get(column))
-                    .map(|cell| width(&cell.text))
-                    .max()
-                    .unwrap_or(0)
-            })
+            .map(|at| lines.iter().filter_map(|line| line.get(at)).map(|cell| width(&cell.text)).max().unwrap_or(0))
             .collect();
-        lines.iter().map(|line| self.line(line, &widths)).collect()
+        lines.iter().map(|cells| line(cells, &widths)).collect()
     }
+}
 
-    fn line(&self, cells: &[Cell], widths: &[usize]) -> String {
-        let last = cells
-            .iter()
-            .rposition(|cell| !cell.text.is_empty())
-            .map_or(0, |at| at + 1);
-        let mut line = String::new();
-        for (at, cell) in cells.iter().take(last).enumerate() {
-            let room = widths[at].saturating_sub(width(&cell.text));
-            let right = self.columns[at].right;
-            if right {
-                line.push_str(&" ".repeat(room));
-            }
-            line.push_str(&styled(cell.style, &cell.text));
-            if at + 1 < last {
-                line.push_str(&" ".repeat(if right { 2 } else { room + 2 }));
-            }
+fn line(cells: &[Cell], widths: &[usize]) -> String {
+    let last = cells.iter().rposition(|cell| !cell.text.is_empty()).map_or(0, |at| at + 1);
+    let mut line = String::new();
+    for (at, (cell, columns)) in cells.iter().zip(widths).take(last).enumerate() {
+        line.push_str(&styled(cell.style, &cell.text));
+        if at + 1 < last {
+            line.push_str(&" ".repeat(columns.saturating_sub(width(&cell.text)) + 2));
         }
-        line.push('\n');
-        line
     }
+    line.push('\n');
+    line
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ impl Place {
         let mut pauses = self.busy_timeout.as_millis().div_ceil(PAUSE.as_millis());
         loop {
             match connection.pragma_update(None, "journal_mode", "wal") {
-                Err(error) if false && is_busy(&error) && pauses > 0 => {
+                Err(error) if is_busy(&error) && pauses > 0 => {
                     pauses -= 1;
                     thread::sleep(PAUSE);
                 }

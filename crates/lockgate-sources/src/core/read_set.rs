@@ -1,5 +1,6 @@
 //! The read set as tools: what a read-only session installs, and all that it installs.
 
+use std::error::Error as _;
 use std::sync::Arc;
 
 use lockgate_contract::effect::Effect;
@@ -51,7 +52,7 @@ where
     let root = Arc::clone(root);
     let handler = Handler::typed(move |arguments: A| {
         let root = Arc::clone(&root);
-        async move { function(&root, arguments).map_err(failure) }
+        async move { function(&root, arguments).map_err(|error| failure(&error)) }
     });
     tool::<A, O>(name, description, handler.blocking())
 }
@@ -74,20 +75,24 @@ fn tool<A: JsonSchema, O: JsonSchema>(
 /// Reads a page of one of the run's own artifacts.
 async fn read_stored(arguments: ReadArtifact, context: ToolContext) -> Result<ArtifactPage, Failure> {
     let Some(artifacts) = context.artifacts() else {
-        return Err(failure(ReadFailure::artifact_not_found(&arguments.artifact)));
+        return Err(failure(&ReadFailure::artifact_not_found(&arguments.artifact)));
     };
     match artifacts.read(&ArtifactId::new(arguments.artifact.as_str())).await {
-        Ok(full_text) => artifact::page(&full_text, arguments).map_err(failure),
-        Err(ArtifactError::NotFound(_)) => Err(failure(ReadFailure::artifact_not_found(&arguments.artifact))),
+        Ok(full_text) => artifact::page(&full_text, arguments).map_err(|error| failure(&error)),
+        Err(ArtifactError::NotFound(_)) => Err(failure(&ReadFailure::artifact_not_found(&arguments.artifact))),
         Err(error @ ArtifactError::Unavailable(_)) => {
             Err(ToolEnvironmentError::new(error.to_string()).nothing_happened().into())
         }
     }
 }
 
-fn failure(failure: ReadFailure) -> Failure {
+/// A failure's cause is for people: it goes to the audit, behind the sentence.
+fn failure(failure: &ReadFailure) -> Failure {
     if failure.is_environment() {
-        return ToolEnvironmentError::new(failure.to_string()).nothing_happened().into();
+        let cause = failure.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+        return ToolEnvironmentError::new(format!("{failure}{cause}"))
+            .nothing_happened()
+            .into();
     }
     ToolExecutionError::new(failure.code(), failure.to_string()).into()
 }

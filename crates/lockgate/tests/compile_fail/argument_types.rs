@@ -2,13 +2,14 @@
 
 use lockgate::{Failure, tool};
 
-struct Plain;
+#[derive(serde::Deserialize)]
+struct Plain {}
 
 mod other {
     pub struct ToolContext;
 }
 
-/// Takes a type that neither reads nor describes itself.
+/// Takes a type that does not describe itself.
 #[tool]
 async fn plain(plain: Plain) -> Result<(), Failure> {
     let _ = plain;

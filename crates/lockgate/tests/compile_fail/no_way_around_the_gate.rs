@@ -9,8 +9,8 @@ async fn send_money(amount: u64) -> Result<u64, Failure> {
     Ok(amount)
 }
 
-async fn calls_the_function() {
-    let _ = send_money(1000).await;
+fn calls_the_function() {
+    let _ = send_money(1000);
 }
 
 fn changes_a_field(spec: &mut ToolSpec) {
@@ -19,10 +19,6 @@ fn changes_a_field(spec: &mut ToolSpec) {
 
 fn changes_it_by_a_setter(spec: ToolSpec) -> ToolSpec {
     spec.with_effect(Effect::Read)
-}
-
-fn copies_it_with_a_change(spec: ToolSpec) -> ToolSpec {
-    ToolSpec { effect: Effect::Read, ..spec }
 }
 
 fn main() {}

@@ -1,7 +1,7 @@
 //! Types that cannot be outputs: those without a schema, and those that the gate alone makes.
 
-use lockgate::contract::result::ToolResult;
 use lockgate::contract::outcome::Status;
+use lockgate::contract::result::{ActionOutcome, ToolResult};
 use lockgate::{Failure, tool};
 
 struct Plain;
@@ -15,6 +15,12 @@ async fn plain() -> Result<Plain, Failure> {
 /// Claims a whole result.
 #[tool]
 async fn claims_a_result() -> Result<ToolResult, Failure> {
+    Err(Failure::bug("never"))
+}
+
+/// Claims an outcome.
+#[tool]
+async fn claims_an_outcome() -> Result<ActionOutcome, Failure> {
     Err(Failure::bug("never"))
 }
 

@@ -1,5 +1,6 @@
 //! The façade from outside.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod generated;
 mod incident;
 mod tool_attribute;

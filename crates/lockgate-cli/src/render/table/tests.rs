@@ -7,11 +7,11 @@ fn plain(text: &str) -> String {
 
 #[test]
 fn columns_align_by_what_is_seen() {
-    let mut table = Table::new(&["n", "name", "note"]).right("n");
+    let mut table = Table::new(&["n", "name", "note"]);
     table.row([Cell::new("1"), Cell::styled(GOOD, "票号"), Cell::new("wide")]);
     table.row([Cell::new("10"), Cell::new("owner"), Cell::new("")]);
     table.row([Cell::new("100"), Cell::new(""), Cell::new("no name")]);
-    let expected = "  n  name   note\n  1  票号   wide\n 10  owner\n100         no name\n";
+    let expected = "n    name   note\n1    票号   wide\n10   owner\n100         no name\n";
     assert_eq!(plain(&table.render()), expected);
 }
 

@@ -1,0 +1,132 @@
+//! The command in a folder of its own, and what it prints with every id and time in a fixed form.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use regex::{Captures, Regex};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder with the fixtures, in which the command runs.
+pub(crate) struct Desk {
+    folder: TempDir,
+}
+
+/// What one command did.
+pub(crate) struct Done {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    typed: String,
+}
+
+impl Desk {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+        for fixture in std::fs::read_dir(fixtures).unwrap() {
+            let fixture = fixture.unwrap();
+            std::fs::copy(fixture.path(), folder.path().join(fixture.file_name())).unwrap();
+        }
+        Self { folder }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).unwrap();
+    }
+
+    /// How often a handler with a `count_file` was entered.
+    pub(crate) fn entered(&self, count_file: &str) -> usize {
+        std::fs::read(self.path(count_file)).map_or(0, |bytes| bytes.len())
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lockgate"));
+        command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
+        for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "LOCKGATE_LOG", "LOCKGATE_LOG_FORMAT", "COLUMNS"] {
+            command.env_remove(variable);
+        }
+        command.env("USER", "alice");
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Done {
+        Done::of(arguments, &self.command(arguments).output().unwrap())
+    }
+
+    pub(crate) fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Done {
+        let mut child = self
+            .command(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        Done::of(arguments, &child.wait_with_output().unwrap())
+    }
+}
+
+impl Done {
+    pub(crate) fn of(arguments: &[&str], output: &Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout.clone()).unwrap(),
+            stderr: String::from_utf8(output.stderr.clone()).unwrap(),
+            typed: arguments.join(" "),
+        }
+    }
+
+    /// The one JSON value on stdout.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.whole()))
+    }
+
+    /// The JSON values on stdout, one a line.
+    pub(crate) fn lines(&self) -> Vec<Value> {
+        self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Everything, with ids, digests and times in a fixed form.
+    pub(crate) fn whole(&self) -> String {
+        let mut whole = format!("$ lockgate {}\nexit code {:?}\n", self.typed, self.code.unwrap_or(-1));
+        for (name, text) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
+            if !text.is_empty() {
+                let _ = write!(whole, "----- {name}\n{text}");
+            }
+        }
+        settled(&whole)
+    }
+}
+
+/// Ids are numbered as they appear, times stand still; everything keeps its width.
+fn settled(text: &str) -> String {
+    let text = numbered(text, "(run-)[0-9a-f]{12}", 12);
+    let text = numbered(&text, "(apr-)[0-9a-f]{16}", 16);
+    let text = numbered(&text, "(art-)[0-9a-f]{16}", 16);
+    let text = numbered(&text, "(err-)[0-9a-f]{12}", 12);
+    let text = numbered(&text, "(sha256:)[0-9a-f]{64}", 64);
+    let time = Regex::new(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z").unwrap();
+    let text = time.replace_all(&text, "2026-11-29T10:00:00.000Z");
+    let spent = Regex::new(r#""(proposed|resolved|validated|authorized|recorded|ran|checked|released)":[0-9]+"#).unwrap();
+    spent.replace_all(&text, r#""$1":0"#).into_owned()
+}
+
+fn numbered(text: &str, pattern: &str, digits: usize) -> String {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    Regex::new(pattern)
+        .unwrap()
+        .replace_all(text, |found: &Captures<'_>| {
+            let next = seen.len() + 1;
+            let number = *seen.entry(found[0].to_owned()).or_insert(next);
+            format!("{}{number:0digits$}", &found[1])
+        })
+        .into_owned()
+}
