@@ -12,24 +12,28 @@ use crate::output::When;
 Data goes to standard output, words for people to standard error.
 Set LOCKGATE_LOG=debug for the log.")]
 pub(crate) struct Cli {
-    /// When to use colour; NO_COLOR is respected
+    /// When to use colour: `auto`, `always` or `never`; `NO_COLOR` is respected
     #[arg(
         long,
         global = true,
         value_enum,
         default_value_t,
         value_name = "WHEN",
-        hide_possible_values = true
+        hide_possible_values = true,
+        hide_default_value = true,
+        help_heading = "Global options"
     )]
     pub(crate) color: When,
-    /// When to show on standard error what runs now
+    /// When to show what runs now, on standard error: `auto`, `always` or `never`
     #[arg(
         long,
         global = true,
         value_enum,
         default_value_t,
         value_name = "WHEN",
-        hide_possible_values = true
+        hide_possible_values = true,
+        hide_default_value = true,
+        help_heading = "Global options"
     )]
     pub(crate) progress: When,
     #[command(subcommand)]

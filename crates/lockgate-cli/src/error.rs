@@ -1,7 +1,6 @@
 //! Why a command did not do what it was asked.
 
 use std::io;
-use std::path::PathBuf;
 
 use lockgate::assembly::AssemblyError;
 use lockgate::config::InvalidBudgetChange;
@@ -64,12 +63,10 @@ pub(crate) enum CliError {
     #[error("run `{0}` names no run file")]
     NoRunFile(RunId),
     /// The run file that the run names cannot be read.
-    #[error("run `{run}` names the run file `{}`, which cannot be used here: {cause}", .path.display())]
+    #[error("run `{run}` needs its run file: {cause}")]
     RunFileGone {
         /// The run.
         run: RunId,
-        /// The file, as it was named.
-        path: PathBuf,
         /// Why.
         #[source]
         cause: Box<AssemblyError>,

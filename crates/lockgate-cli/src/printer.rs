@@ -163,7 +163,7 @@ impl RunPrinter {
             }
             RunFormat::Json => {
                 let events = (self.view.all || includes(Include::Events)).then_some(seen.kept.as_slice());
-                self.output.line(&ResultView {
+                self.output.object(&ResultView {
                     kind: None,
                     result: &result,
                     events,

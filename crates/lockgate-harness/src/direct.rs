@@ -35,6 +35,25 @@ pub struct DirectCall {
     pub run_file: Option<String>,
 }
 
+impl DirectCall {
+    /// A first call.
+    pub fn new(
+        subject: Subject,
+        binding: RunBinding,
+        tool_name: impl Into<String>,
+        arguments_text: impl Into<String>,
+    ) -> Self {
+        Self {
+            subject,
+            binding,
+            tool_name: tool_name.into(),
+            arguments_text: arguments_text.into(),
+            approval: None,
+            run_file: None,
+        }
+    }
+}
+
 /// What the caller gets.
 #[derive(Debug)]
 pub struct DirectAnswer {

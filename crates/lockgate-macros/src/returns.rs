@@ -7,16 +7,16 @@ use crate::parameter::last_segment;
 /// The return type, read and checked.
 pub(crate) enum Returns {
     /// `T`: it cannot fail.
-    Output(Type),
+    Output(Box<Type>),
     /// `Result<T, E>`.
     Result {
         /// The `T`.
-        output: Type,
+        output: Box<Type>,
         /// The `E`.
-        failure: Type,
+        failure: Box<Type>,
     },
     /// A `Result` whose parts are not all written, such as `io::Result<T>`.
-    Alias(Type),
+    Alias(Box<Type>),
 }
 
 impl Returns {
@@ -42,14 +42,14 @@ impl Returns {
             ));
         }
         if last_segment(ty).is_none_or(|segment| segment != "Result") {
-            return Ok(Self::Output((**ty).clone()));
+            return Ok(Self::Output(ty.clone()));
         }
         Ok(match written_parts(ty).as_slice() {
             [output, failure] => Self::Result {
-                output: output.clone(),
-                failure: failure.clone(),
+                output: Box::new(output.clone()),
+                failure: Box::new(failure.clone()),
             },
-            _ => Self::Alias((**ty).clone()),
+            _ => Self::Alias(ty.clone()),
         })
     }
 }

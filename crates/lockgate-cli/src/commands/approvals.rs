@@ -144,7 +144,7 @@ async fn list(arguments: List, output: &Output) -> Result<Exit, CliError> {
     match arguments.format {
         Format::Human if approvals.is_empty() => output.note("no approvals\n"),
         Format::Human => output.text(&table(&approvals)),
-        Format::Json => output.line(&approvals),
+        Format::Json => output.object(&approvals),
         Format::Jsonl => approvals.iter().for_each(|approval| output.line(approval)),
     }
     Ok(Exit::Ok)
@@ -155,7 +155,8 @@ async fn show(arguments: Show, output: &Output) -> Result<Exit, CliError> {
     let approval = stored.find_approval(&arguments.id).await?;
     match arguments.format {
         Format::Human => output.text(&shown(&approval)),
-        Format::Json | Format::Jsonl => output.line(&approval),
+        Format::Json => output.object(&approval),
+        Format::Jsonl => output.line(&approval),
     }
     if arguments.format == Format::Human && approval.state == ApprovalState::Pending {
         let (commands, id) = (stored.commands(), approval.approval_id.as_str());
@@ -181,7 +182,8 @@ async fn decide(arguments: Decide, answer: ApprovalState, output: &Output) -> Re
     let approval = stored.journal.decide(decision).await?;
     match arguments.format {
         Format::Human => output.text(&decided(&approval)),
-        Format::Json | Format::Jsonl => output.line(&approval),
+        Format::Json => output.object(&approval),
+        Format::Jsonl => output.line(&approval),
     }
     if answer != ApprovalState::Withdrawn {
         output.note(&next(&stored, &approval).await?);

@@ -51,16 +51,17 @@ pub(crate) struct Arguments {
     /// Print an output over the cap whole
     #[arg(long)]
     full: bool,
-    /// How the result is printed [default: JSON, laid out on a terminal]
-    #[arg(long, value_enum)]
-    format: Option<CallFormat>,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t)]
+    format: CallFormat,
     #[command(flatten)]
     journal: JournalArgument,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 enum CallFormat {
-    /// One object in the wire shape, on one line
+    /// One object in the wire shape; laid out where a terminal shows it
+    #[default]
     Json,
     /// For people
     Human,
@@ -156,9 +157,8 @@ fn argument_text(argument: Option<&str>) -> Result<String, CliError> {
 fn print(arguments: &Arguments, answer: &DirectAnswer, output: &Output) {
     let view = CallView::of(answer, arguments.audit);
     match arguments.format {
-        None => output.object(&view),
-        Some(CallFormat::Json) => output.line(&view),
-        Some(CallFormat::Human) => {
+        CallFormat::Json => output.object(&view),
+        CallFormat::Human => {
             output.text(&human(answer));
             if arguments.audit {
                 output.text(&audit(answer));
@@ -174,6 +174,9 @@ fn next(arguments: &Arguments, answer: &DirectAnswer, url: &str) -> String {
     };
     let (id, run_file) = (approval.as_str(), arguments.run_file.display().to_string());
     let commands = commands(url);
+    if let Some(why) = commands.in_memory() {
+        return why.to_owned();
+    }
     let mut again = vec!["call", &run_file, &arguments.name];
     again.extend(arguments.arguments.as_deref());
     again.extend(["--approval", id]);

@@ -108,7 +108,7 @@ pub(crate) async fn execute(arguments: Arguments, output: &Output) -> Result<Exi
     checks.extend(journal_checks(url.as_deref().unwrap_or(DEFAULT_JOURNAL)).await);
     match arguments.format {
         Format::Human => checks.iter().for_each(|check| output.text(&check.line())),
-        Format::Json => output.line(&checks),
+        Format::Json => output.object(&checks),
         Format::Jsonl => checks.iter().for_each(|check| output.line(check)),
     }
     let failed = checks.iter().any(|check| check.verdict == Verdict::Fail);

@@ -29,7 +29,7 @@ pub(crate) fn execute(arguments: &Arguments, output: &Output) -> Result<Exit, Cl
     let Some(typed) = &arguments.code else {
         match arguments.format {
             Format::Human => output.text(&table()),
-            Format::Json => output.line(&TABLE.iter().map(RowView::of).collect::<Vec<_>>()),
+            Format::Json => output.object(&TABLE.iter().map(RowView::of).collect::<Vec<_>>()),
             Format::Jsonl => TABLE.iter().for_each(|row| output.line(&RowView::of(row))),
         }
         return Ok(Exit::Ok);
@@ -37,7 +37,8 @@ pub(crate) fn execute(arguments: &Arguments, output: &Output) -> Result<Exit, Cl
     let code = find(typed)?;
     match arguments.format {
         Format::Human => output.text(&show(code.row())),
-        Format::Json | Format::Jsonl => output.line(&RowView::of(code.row())),
+        Format::Json => output.object(&RowView::of(code.row())),
+        Format::Jsonl => output.line(&RowView::of(code.row())),
     }
     Ok(Exit::Ok)
 }

@@ -174,7 +174,7 @@ async fn list(arguments: List, output: &Output) -> Result<Exit, CliError> {
     match arguments.format {
         Format::Human if runs.is_empty() => output.note("no runs\n"),
         Format::Human => output.text(&table(&runs)),
-        Format::Json => output.line(&views().collect::<Vec<_>>()),
+        Format::Json => output.object(&views().collect::<Vec<_>>()),
         Format::Jsonl => views().for_each(|view| output.line(&view)),
     }
     Ok(Exit::Ok)
@@ -277,7 +277,6 @@ fn assembly(arguments: &ResumeArguments, stored: &Stored, run: &RunId, state: &R
     Assembly::load(path, overrides).map_err(|cause| match cause {
         AssemblyError::Config(ConfigError::Unreadable { .. }) => CliError::RunFileGone {
             run: run.clone(),
-            path: path.to_owned(),
             cause: Box::new(cause),
         },
         other => other.into(),

@@ -102,7 +102,7 @@ fn list(arguments: &List, output: &Output) -> Result<Exit, CliError> {
             name: capability.name,
             version: capability.version,
             read_only: capability.read_only,
-            summary: capability.summary,
+            summary: capability.summary.lines().next().unwrap_or_default().to_owned(),
         });
     let list = ToolList {
         subject: assembly.run_file.subject.subject().source(),
@@ -112,7 +112,7 @@ fn list(arguments: &List, output: &Output) -> Result<Exit, CliError> {
     match (arguments.format, why_empty(list.standing)) {
         (Format::Human, None) => output.text(&table(&list)),
         (Format::Human, Some(why)) => output.note(&format!("{why}\n")),
-        (Format::Json, _) => output.line(&list),
+        (Format::Json, _) => output.object(&list),
         (Format::Jsonl, _) => list.tools.iter().for_each(|tool| output.line(tool)),
     }
     Ok(Exit::Ok)
@@ -127,9 +127,9 @@ fn describe(arguments: &Describe, output: &Output) -> Result<Exit, CliError> {
     match arguments.format {
         Format::Human => output.text(&human(&description, arguments.view)),
         Format::Json => match arguments.view {
-            View::Both => output.line(&description),
-            View::Model => output.line(&description.model),
-            View::Internal => output.line(&description.internal),
+            View::Both => output.object(&description),
+            View::Model => output.object(&description.model),
+            View::Internal => output.object(&description.internal),
         },
         Format::Jsonl => {
             if arguments.view != View::Internal {

@@ -62,10 +62,20 @@ impl Commands {
         styled(NAME, command)
     }
 
+    /// Why nothing can go on from here, where the journal ends with this process.
+    pub(crate) fn in_memory(&self) -> Option<&'static str> {
+        (self.journal.as_deref() == Some("memory:")).then_some(
+            "the journal was in memory, so this cannot be taken up again; `--journal sqlite:PATH` keeps it\n",
+        )
+    }
+
     /// What a person can do about a run that stopped; nothing where there is nothing to do.
     pub(crate) fn after(&self, state: &RunState, waiting: &[Approval]) -> String {
         let run = state.run_id().as_str();
         match state.stop() {
+            None | Some(Stop::WaitingForApproval(_) | Stop::LimitReached(_)) if self.in_memory().is_some() => {
+                self.in_memory().unwrap_or_default().to_owned()
+            }
             Some(Stop::WaitingForApproval(_)) => self.decide(run, waiting),
             Some(Stop::LimitReached(limit)) => {
                 let budget = larger(*limit, state);

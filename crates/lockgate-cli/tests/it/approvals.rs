@@ -23,11 +23,27 @@ fn listed_and_shown() {
 fn as_json_with_every_digit() {
     let (desk, id) = waiting();
     let done = desk.run(&["approvals", "show", &id, "--format", "json"]);
-    assert!(done.stdout.contains(r#""arguments":{"title":"auth-api is slow","amount":9007199254740993.10}"#), "{}", done.stdout);
+    assert!(
+        done.stdout
+            .contains(r#""arguments":{"title":"auth-api is slow","amount":9007199254740993.10}"#),
+        "{}",
+        done.stdout
+    );
     let approval = done.json();
     let documented = [
-        "approval_id", "run_id", "call_id", "tool_name", "tool_version", "arguments", "effect", "shown_text", "digest",
-        "requested_at", "expires_at", "state", "decided_by",
+        "approval_id",
+        "run_id",
+        "call_id",
+        "tool_name",
+        "tool_version",
+        "arguments",
+        "effect",
+        "shown_text",
+        "digest",
+        "requested_at",
+        "expires_at",
+        "state",
+        "decided_by",
     ];
     for key in documented {
         assert!(approval.get(key).is_some(), "`{key}` is missing: {approval}");
@@ -42,9 +58,17 @@ fn approved_by_the_start_of_its_id_and_resumed() {
     insta::assert_snapshot!("approved", approved.whole().replace(&id[..10], "ID"));
     assert_eq!(desk.entered("create_ticket.count"), 0, "approving ran the call");
     let record = desk.run(&["approvals", "show", &id, "--format", "json"]).json();
-    assert_eq!((record["state"].as_str(), record["decided_by"].as_str()), (Some("granted"), Some("alice")));
+    assert_eq!(
+        (record["state"].as_str(), record["decided_by"].as_str()),
+        (Some("granted"), Some("alice"))
+    );
     let resumed = desk.run(&["runs", "resume", record["run_id"].as_str().unwrap(), "--format", "json"]);
-    assert_eq!((resumed.code, resumed.json()["answer"].as_str()), (Some(0), Some("Ticket T-1 is open.")), "{}", resumed.whole());
+    assert_eq!(
+        (resumed.code, resumed.json()["answer"].as_str()),
+        (Some(0), Some("Ticket T-1 is open.")),
+        "{}",
+        resumed.whole()
+    );
     assert_eq!(desk.entered("create_ticket.count"), 1);
 }
 
@@ -62,25 +86,50 @@ fn a_decision_about_something_else_is_not_taken() {
     let digest = format!("sha256:{}", "0".repeat(64));
     let done = desk.run(&["approvals", "approve", &id, "--digest", &digest]);
     assert_eq!(done.code, Some(1), "{}", done.whole());
-    assert_eq!(desk.run(&["approvals", "show", &id, "--format", "json"]).json()["state"], "pending");
+    assert_eq!(
+        desk.run(&["approvals", "show", &id, "--format", "json"]).json()["state"],
+        "pending"
+    );
 }
 
 #[test]
 fn only_those_in_a_state() {
     let (desk, id) = waiting();
-    assert_eq!(desk.run(&["approvals", "list", "--state", "pending", "--format", "jsonl"]).lines().len(), 1);
+    assert_eq!(
+        desk.run(&["approvals", "list", "--state", "pending", "--format", "jsonl"])
+            .lines()
+            .len(),
+        1
+    );
     desk.run(&["approvals", "withdraw", &id]);
-    assert_eq!(desk.run(&["approvals", "list", "--state", "pending", "--format", "json"]).json(), serde_json::json!([]));
-    assert_eq!(desk.run(&["approvals", "list", "--state", "withdrawn", "--format", "jsonl"]).lines().len(), 1);
+    assert_eq!(
+        desk.run(&["approvals", "list", "--state", "pending", "--format", "json"])
+            .json(),
+        serde_json::json!([])
+    );
+    assert_eq!(
+        desk.run(&["approvals", "list", "--state", "withdrawn", "--format", "jsonl"])
+            .lines()
+            .len(),
+        1
+    );
 }
 
 #[test]
 fn a_denied_call_is_settled_when_its_run_is_resumed() {
     let (desk, id) = waiting();
     desk.run(&["approvals", "deny", &id]);
-    let run = desk.run(&["approvals", "show", &id, "--format", "json"]).json()["run_id"].as_str().unwrap().to_owned();
+    let run = desk.run(&["approvals", "show", &id, "--format", "json"]).json()["run_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     desk.write("ticket.json", r#"{"turns": [{"calls": []}, {"text": "Denied."}]}"#);
     let resumed = desk.run(&["runs", "resume", &run, "--format", "json"]);
-    assert_eq!(resumed.json()["calls"][0]["code"], "approval_denied", "{}", resumed.whole());
+    assert_eq!(
+        resumed.json()["calls"][0]["code"],
+        "approval_denied",
+        "{}",
+        resumed.whole()
+    );
     assert_eq!(desk.entered("create_ticket.count"), 0);
 }

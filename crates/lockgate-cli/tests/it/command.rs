@@ -49,8 +49,18 @@ impl Desk {
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lockgate"));
-        command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
-        for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "LOCKGATE_LOG", "LOCKGATE_LOG_FORMAT", "COLUMNS"] {
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null());
+        for variable in [
+            "NO_COLOR",
+            "CLICOLOR",
+            "CLICOLOR_FORCE",
+            "LOCKGATE_LOG",
+            "LOCKGATE_LOG_FORMAT",
+            "COLUMNS",
+        ] {
             command.env_remove(variable);
         }
         command.env("USER", "alice");
@@ -91,7 +101,10 @@ impl Done {
 
     /// The JSON values on stdout, one a line.
     pub(crate) fn lines(&self) -> Vec<Value> {
-        self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        self.stdout
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 
     /// Everything, with ids, digests and times in a fixed form.
@@ -115,7 +128,8 @@ fn settled(text: &str) -> String {
     let text = numbered(&text, "(sha256:)[0-9a-f]{64}", 64);
     let time = Regex::new(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z").unwrap();
     let text = time.replace_all(&text, "2026-11-29T10:00:00.000Z");
-    let spent = Regex::new(r#""(proposed|resolved|validated|authorized|recorded|ran|checked|released)":[0-9]+"#).unwrap();
+    let spent =
+        Regex::new(r#""(proposed|resolved|validated|authorized|recorded|ran|checked|released)":[0-9]+"#).unwrap();
     spent.replace_all(&text, r#""$1":0"#).into_owned()
 }
 

@@ -32,9 +32,19 @@ fn the_protocol_view_has_thirteen_events_under_its_own_numbers() {
     let (result, events) = lines.split_last().unwrap();
     let types: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
     let expected = [
-        "model.requested", "model.responded", "tool.requested", "tool.finished", "tool.requested", "tool.finished",
-        "model.requested", "model.responded", "tool.requested", "tool.failed",
-        "model.requested", "model.responded", "run.completed",
+        "model.requested",
+        "model.responded",
+        "tool.requested",
+        "tool.finished",
+        "tool.requested",
+        "tool.finished",
+        "model.requested",
+        "model.responded",
+        "tool.requested",
+        "tool.failed",
+        "model.requested",
+        "model.responded",
+        "run.completed",
     ];
     let mut sorted = (types.clone(), expected.to_vec());
     // The two reads of step 0 run side by side: their own events are in order, the two calls need not be.
@@ -63,10 +73,27 @@ fn the_one_object_holds_what_is_asked_for() {
     let desk = Desk::new();
     let plain = desk.run(&["run", "incident.toml", "--format", "json"]).json();
     assert!(plain.get("events").is_none() && plain.get("model_messages").is_none());
-    let more = desk.run(&["run", "incident.toml", "--format", "json", "--include", "messages,events"]).json();
+    let more = desk
+        .run(&[
+            "run",
+            "incident.toml",
+            "--format",
+            "json",
+            "--include",
+            "messages,events",
+        ])
+        .json();
     assert_eq!(more["events"].as_array().unwrap().len(), 13);
-    let roles: Vec<&str> = more["model_messages"].as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();
-    assert_eq!(roles, ["user", "assistant", "tool", "tool", "assistant", "tool", "assistant"]);
+    let roles: Vec<&str> = more["model_messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["role"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        roles,
+        ["user", "assistant", "tool", "tool", "assistant", "tool", "assistant"]
+    );
 }
 
 #[test]
@@ -80,15 +107,35 @@ fn a_waiting_run_says_what_to_do() {
 #[test]
 fn the_commands_that_go_on_name_the_journal() {
     let done = Desk::new().run(&["run", "ticket.toml", "--journal", "sqlite:other place.db"]);
-    assert!(done.stderr.contains("--journal 'sqlite:other place.db'"), "{}", done.stderr);
+    assert!(
+        done.stderr.contains("--journal 'sqlite:other place.db'"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn a_run_in_memory_cannot_be_taken_up_again() {
+    let done = Desk::new().run(&["run", "ticket.toml", "--journal", "memory:"]);
+    assert_eq!(done.code, Some(3), "{}", done.whole());
+    let expected = "the journal was in memory, so this cannot be taken up again; `--journal sqlite:PATH` keeps it\n";
+    assert_eq!(done.stderr, expected);
 }
 
 #[test]
 fn colour_only_where_it_is_wanted() {
     let desk = Desk::new();
     assert!(!desk.run(&["run", "incident.toml"]).stdout.contains('\u{1b}'));
-    assert!(desk.run(&["run", "incident.toml", "--color", "always"]).stdout.contains('\u{1b}'));
-    let refused = desk.command(&["run", "incident.toml"]).env("NO_COLOR", "1").output().unwrap();
+    assert!(
+        desk.run(&["run", "incident.toml", "--color", "always"])
+            .stdout
+            .contains('\u{1b}')
+    );
+    let refused = desk
+        .command(&["run", "incident.toml"])
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap();
     assert!(!refused.stdout.contains(&0x1b));
 }
 
@@ -112,8 +159,14 @@ fn a_closed_pipe_is_no_failure() {
         .unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
-    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), b"".as_slice()));
-    assert_eq!(desk.run(&["runs", "list", "--format", "json"]).json()[0]["status"], "completed");
+    assert_eq!(
+        (output.status.code(), output.stderr.as_slice()),
+        (Some(0), b"".as_slice())
+    );
+    assert_eq!(
+        desk.run(&["runs", "list", "--format", "json"]).json()[0]["status"],
+        "completed"
+    );
 }
 
 #[test]
@@ -126,14 +179,25 @@ fn each_stop_state_has_its_code() {
     assert!(limited.stderr.contains("--budget max_steps=4"), "{}", limited.stderr);
     desk.write("incident.json", r#"{"turns": []}"#);
     let failed = desk.run(&["run", "incident.toml", "--format", "json"]);
-    assert_eq!((failed.code, failed.json()["reason"].as_str()), (Some(6), Some("script_exhausted")), "{}", failed.whole());
+    assert_eq!(
+        (failed.code, failed.json()["reason"].as_str()),
+        (Some(6), Some("script_exhausted")),
+        "{}",
+        failed.whole()
+    );
 }
 
 #[test]
 fn an_unknown_effect_needs_reconciliation() {
     let desk = Desk::new();
     let text = std::fs::read_to_string(desk.path("ticket.toml")).unwrap();
-    let text = text.replace("effect = \"write\"", "effect = \"write\"\npermission = \"allow\"\ntimeout = \"50ms\"");
-    desk.write("ticket.toml", &text.replace("{ returns = { id = \"T-1\" } }", "{ sleeps = \"30s\", returns = {} }"));
+    let text = text.replace(
+        "effect = \"write\"",
+        "effect = \"write\"\npermission = \"allow\"\ntimeout = \"50ms\"",
+    );
+    desk.write(
+        "ticket.toml",
+        &text.replace("{ returns = { id = \"T-1\" } }", "{ sleeps = \"30s\", returns = {} }"),
+    );
     insta::assert_snapshot!(desk.run(&["run", "ticket.toml"]).whole());
 }

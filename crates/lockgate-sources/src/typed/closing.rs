@@ -189,10 +189,14 @@ impl Closing {
         for (keyword, value) in object.iter_mut() {
             match (keyword.as_str(), value) {
                 ("properties" | "patternProperties", Value::Object(schemas)) => {
-                    schemas.values_mut().for_each(|schema| self.close(schema));
+                    for schema in schemas.values_mut() {
+                        self.close(schema);
+                    }
                 }
                 ("prefixItems" | "items", Value::Array(schemas)) => {
-                    schemas.iter_mut().for_each(|schema| self.close(schema));
+                    for schema in schemas {
+                        self.close(schema);
+                    }
                 }
                 ("items" | "unevaluatedItems" | "contains" | ADDITIONAL | UNEVALUATED, schema) => self.close(schema),
                 _ => {}

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use jsonschema::Validator;
+use lockgate_contract::document::{Document, Limits};
+use lockgate_registry::schema::{Role, Schema, UnknownFields};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -14,31 +15,36 @@ fn schema<T: JsonSchema>() -> Value {
     schema_of::<T>().to_json_value()
 }
 
-fn validator<T: JsonSchema>() -> Validator {
-    jsonschema::options()
-        .should_validate_formats(true)
-        .build(&schema::<T>())
-        .unwrap()
+/// Whether the schema of `T` takes `instance`, under a registry's rule.
+fn is_valid<T: JsonSchema>(instance: &Value, rule: UnknownFields) -> bool {
+    let schema = Schema::admit(&schema_of::<T>(), Role::Output, rule).unwrap();
+    let instance = Document::parse(instance.to_string(), Limits::ARGUMENTS).unwrap();
+    schema.validate(&instance).is_ok()
 }
 
-/// Takes `instances`, as serde does.
+/// Takes `instances`, as serde does, also where the registry closes what is open.
 #[track_caller]
 fn takes<T: JsonSchema + DeserializeOwned>(instances: &[Value]) {
-    let validator = validator::<T>();
     for instance in instances {
         assert!(
             serde_json::from_value::<T>(instance.clone()).is_ok(),
             "serde refuses {instance}"
         );
-        assert!(validator.is_valid(instance), "{} refuses {instance}", schema::<T>());
+        for rule in [UnknownFields::AsDeclared, UnknownFields::Refuse] {
+            assert!(is_valid::<T>(instance, rule), "{} refuses {instance}", schema::<T>());
+        }
     }
 }
 
+/// Refuses `instances` by itself, without help of the registry.
 #[track_caller]
 fn refuses<T: JsonSchema>(instances: &[Value]) {
-    let validator = validator::<T>();
     for instance in instances {
-        assert!(!validator.is_valid(instance), "{} takes {instance}", schema::<T>());
+        assert!(
+            !is_valid::<T>(instance, UnknownFields::AsDeclared),
+            "{} takes {instance}",
+            schema::<T>()
+        );
     }
 }
 
@@ -403,8 +409,9 @@ fn arguments_are_always_a_closed_object() {
     );
     let variants = input_schema_of::<Internal>().to_json_value();
     assert_eq!(variants["type"], "object");
-    let validator = jsonschema::options().build(&variants).unwrap();
-    assert!(validator.is_valid(&json!({"kind": "one", "x": 1})));
+    let admitted = Schema::admit(&input_schema_of::<Internal>(), Role::Input, UnknownFields::Refuse).unwrap();
+    let instance = Document::parse(r#"{"kind": "one", "x": 1}"#, Limits::ARGUMENTS).unwrap();
+    assert!(admitted.validate(&instance).is_ok());
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
