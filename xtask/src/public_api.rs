@@ -34,10 +34,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
 fn check_decision(root: &Path) -> Result<(), String> {
     let git = |arguments: &[&str]| {
         let output = command("git").args(arguments).current_dir(root).output().ok()?;
-        output
-            .status
-            .success()
-            .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };
     // Outside of a checkout there is no history to ask.
     let Some(commit) = git(&["log", "-1", "--format=%H", "--", LISTING]).filter(|commit| !commit.is_empty()) else {
@@ -47,9 +44,7 @@ fn check_decision(root: &Path) -> Result<(), String> {
     if files.lines().any(|file| file.starts_with("docs/decisions/")) {
         return Ok(());
     }
-    Err(format!(
-        "xtask: commit {commit} changed {LISTING} without a page in docs/decisions/ (R-258)"
-    ))
+    Err(format!("xtask: commit {commit} changed {LISTING} without a page in docs/decisions/ (R-258)"))
 }
 
 fn listing(root: &Path) -> Result<String, String> {
@@ -103,12 +98,7 @@ fn describe(item: &Item, line: &mut dyn FnMut(String)) {
         Item::Enum(item) if public(&item.vis) => {
             line(format!("enum {}{}", item.ident, text(&item.generics)));
             for variant in &item.variants {
-                line(format!(
-                    "enum {}::{}{}",
-                    item.ident,
-                    variant.ident,
-                    text(&variant.fields)
-                ));
+                line(format!("enum {}::{}{}", item.ident, variant.ident, text(&variant.fields)));
             }
         }
         Item::Trait(item) if public(&item.vis) => {
@@ -152,10 +142,7 @@ fn describe(item: &Item, line: &mut dyn FnMut(String)) {
 
 fn fields(owner: &str, fields: &Fields, line: &mut dyn FnMut(String)) {
     for (index, field) in fields.iter().enumerate().filter(|(_, field)| public(&field.vis)) {
-        let name = field
-            .ident
-            .as_ref()
-            .map_or_else(|| index.to_string(), ToString::to_string);
+        let name = field.ident.as_ref().map_or_else(|| index.to_string(), ToString::to_string);
         line(format!("field {owner}::{name}: {}", text(&field.ty)));
     }
 }
@@ -181,20 +168,12 @@ fn public(visibility: &Visibility) -> bool {
 
 /// The words of a macro's input that are neither documentation nor too many.
 fn first_words(input: &str) -> String {
-    let without_docs: Vec<&str> = input
-        .split('\n')
-        .filter(|line| !line.trim_start().starts_with('#'))
-        .collect();
+    let without_docs: Vec<&str> = input.split('\n').filter(|line| !line.trim_start().starts_with('#')).collect();
     without_docs.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn text(tokens: &impl ToTokens) -> String {
-    tokens
-        .to_token_stream()
-        .to_string()
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
+    tokens.to_token_stream().to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[expect(clippy::disallowed_methods, reason = "a development tool reads sources")]

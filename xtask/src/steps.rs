@@ -13,11 +13,7 @@ pub(crate) fn test() -> Result<(), String> {
     // One build for all tests. Anything built before it would be built twice, with other features.
     cargo("nextest", &["run", "--workspace", "--locked", "--no-fail-fast"], &[])?;
     cargo("test", &["--workspace", "--locked", "--doc", "--quiet"], &[])?;
-    cargo(
-        "clippy",
-        &["--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"],
-        &[],
-    )?;
+    cargo("clippy", &["--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"], &[])?;
     cargo_if_installed("deny", &["--offline", "check", "bans", "licenses", "sources"])
 }
 
@@ -36,29 +32,18 @@ fn ensure_nextest() -> Result<(), String> {
 }
 
 fn is_installed(tool: &str) -> bool {
-    command("cargo")
-        .args([tool, "--version"])
-        .output()
-        .is_ok_and(|output| output.status.success())
+    command("cargo").args([tool, "--version"]).output().is_ok_and(|output| output.status.success())
 }
 
 fn cargo_if_installed(tool: &str, arguments: &[&str]) -> Result<(), String> {
-    if is_installed(tool) {
-        cargo(tool, arguments, &[])
-    } else {
-        Ok(())
-    }
+    if is_installed(tool) { cargo(tool, arguments, &[]) } else { Ok(()) }
 }
 
 #[expect(clippy::print_stderr, reason = "a development tool talks to people")]
 fn cargo(tool: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
     eprintln!("xtask: cargo {tool} {}", arguments.join(" "));
     let mut command = command("cargo");
-    command
-        .arg(tool)
-        .args(arguments)
-        .current_dir(root())
-        .envs(environment.iter().copied());
+    command.arg(tool).args(arguments).current_dir(root()).envs(environment.iter().copied());
     match command.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("xtask: cargo {tool} failed: {status}")),
@@ -72,8 +57,5 @@ pub(crate) fn command(program: &str) -> Command {
 }
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .unwrap_or(Path::new("."))
-        .to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_owned()
 }

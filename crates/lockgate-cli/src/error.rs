@@ -107,6 +107,9 @@ pub(crate) enum CliError {
     /// stdout did not take everything.
     #[error("standard output did not take everything: {0}")]
     Stdout(#[source] io::Error),
+    /// A panic that nobody caught.
+    #[error("lockgate failed: {0}")]
+    Defect(String),
     /// The runtime did not start.
     #[error("the program cannot start: {0}")]
     Runtime(#[source] io::Error),
@@ -139,12 +142,7 @@ impl CliError {
                     "`lockgate call RUNFILE NAME ARGUMENTS --approval {approval}`, with the same arguments"
                 ));
             }
-            Self::NoSuchTool {
-                nearest: Some(nearest), ..
-            }
-            | Self::NoSuchCode {
-                nearest: Some(nearest), ..
-            } => {
+            Self::NoSuchTool { nearest: Some(nearest), .. } | Self::NoSuchCode { nearest: Some(nearest), .. } => {
                 return Some(format!("did you mean `{nearest}`?"));
             }
             Self::NoSuchTool { nearest: None, .. } => "`lockgate tools list RUNFILE` shows the tools",
@@ -152,6 +150,7 @@ impl CliError {
                 "a tool may have codes of its own: its documentation explains them; `lockgate explain` lists Lockgate's"
             }
             Self::Decision(DecisionRefused::NotOpen { .. }) => "`lockgate approvals show` says what became of it",
+            Self::Defect(_) => "this is a defect of lockgate: please report it; what was done is in the journal",
             Self::Stdout(_) => "what was done is in the journal: `lockgate runs list`",
             Self::Fold { .. }
             | Self::Decision(_)
@@ -170,16 +169,16 @@ impl CliError {
                 RunError::NotRecorded { .. } => Exit::Unknown,
                 RunError::Journal(error) => of_journal(error, Exit::RunFailed),
                 RunError::Fold { .. } => Exit::RunFailed,
-                RunError::NoModel(_) | RunError::WrongKind { .. } => Exit::Usage,
+                RunError::NoModel(_) | RunError::NoSuchApproval(_) | RunError::WrongKind { .. } => Exit::Usage,
             },
             Self::Call(error) => match error.as_ref() {
-                RunError::NotRecorded { .. } => Exit::Unknown,
-                RunError::Journal(JournalError::CommitUnknown(_)) => Exit::Unknown,
+                RunError::NotRecorded { .. } | RunError::Journal(JournalError::CommitUnknown(_)) => Exit::Unknown,
                 RunError::Journal(error) => of_journal(error, Exit::Environment),
                 RunError::Fold { .. } => Exit::Environment,
-                RunError::NoModel(_) | RunError::WrongKind { .. } => Exit::Usage,
+                RunError::NoModel(_) | RunError::NoSuchApproval(_) | RunError::WrongKind { .. } => Exit::Usage,
             },
             Self::Decision(DecisionRefused::NotOpen { .. } | DecisionRefused::Digest(_)) => Exit::Failed,
+            Self::Defect(_) => Exit::Defect,
             _ => Exit::Usage,
         }
     }
@@ -200,7 +199,7 @@ fn run_hint(error: &RunError) -> Option<String> {
             Some("the tool may have done its work: look at what it reaches before you repeat the call".to_owned())
         }
         RunError::NoModel(_) => Some("add a table [model] to the run file".to_owned()),
-        RunError::Fold { .. } | RunError::WrongKind { .. } => None,
+        RunError::NoSuchApproval(_) | RunError::Fold { .. } | RunError::WrongKind { .. } => None,
     }
 }
 

@@ -28,6 +28,8 @@ pub(crate) enum Exit {
     Refused = 7,
     /// `call`: the tool's environment is broken, or it gave no answer in time.
     Environment = 8,
+    /// A defect of this program; the number is the one that a panic has everywhere.
+    Defect = 101,
     /// Cancelled, as a shell writes an interrupt.
     Cancelled = 130,
 }

@@ -9,6 +9,7 @@ mod error;
 mod exit;
 mod nearest;
 mod output;
+mod panics;
 mod printer;
 mod render;
 mod signals;
@@ -31,18 +32,16 @@ fn main() -> ExitCode {
         Err(error) => {
             // Help and version come this way too, to stdout and with code 0. Nobody is left to hear about a broken pipe.
             let _ = error.print();
-            return if error.use_stderr() {
-                Exit::Usage.into()
-            } else {
-                Exit::Ok.into()
-            };
+            return if error.use_stderr() { Exit::Usage.into() } else { Exit::Ok.into() };
         }
     };
     let output = Arc::new(Output::new(cli.color, cli.progress));
     tracing_log::start(&output);
-    let exit = match execute(cli, &output) {
-        Ok(exit) => exit,
-        Err(error) => report(&output, &error),
+    panics::keep_quiet();
+    let exit = match panics::caught(|| execute(cli, &output)) {
+        Ok(Ok(exit)) => exit,
+        Ok(Err(error)) => report(&output, &error),
+        Err(defect) => report(&output, &CliError::Defect(defect)),
     };
     match output.finish() {
         Ok(()) => exit.into(),
@@ -54,10 +53,7 @@ fn main() -> ExitCode {
 }
 
 fn execute(cli: Cli, output: &Arc<Output>) -> Result<Exit, CliError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(CliError::Runtime)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CliError::Runtime)?;
     let exit = runtime.block_on(commands::execute(cli.command, output));
     // A tool that blocks its thread for ever keeps nobody waiting: its call has been settled.
     runtime.shutdown_background();

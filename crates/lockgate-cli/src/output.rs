@@ -57,22 +57,14 @@ impl Output {
         let color = match color {
             When::Always => [true, true],
             When::Never => [false, false],
-            When::Auto => [
-                auto(anstream::AutoStream::choice(&stdout)),
-                auto(anstream::AutoStream::choice(&stderr)),
-            ],
+            When::Auto => [auto(anstream::AutoStream::choice(&stdout)), auto(anstream::AutoStream::choice(&stderr))],
         };
         let progress = match progress {
             When::Always => true,
             When::Never => false,
             When::Auto => stderr.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
         };
-        Self {
-            color,
-            progress,
-            pretty: stdout.is_terminal(),
-            state: Mutex::default(),
-        }
+        Self { color, progress, pretty: stdout.is_terminal(), state: Mutex::default() }
     }
 
     /// Text for people that is the command's answer, to stdout.
@@ -127,9 +119,7 @@ impl Output {
 
     /// What went wrong and what to do about it, to stderr.
     pub(crate) fn error(&self, message: impl Display, hint: Option<&str>) {
-        let hint = hint
-            .map(|hint| format!("  {} {hint}\n", styled(NAME, "hint:")))
-            .unwrap_or_default();
+        let hint = hint.map(|hint| format!("  {} {hint}\n", styled(NAME, "hint:"))).unwrap_or_default();
         self.note(&format!("{} {message}\n{hint}", styled(BAD, "error:")));
     }
 

@@ -78,11 +78,7 @@ struct ResultView<'a> {
 
 impl RunPrinter {
     pub(crate) fn new(output: &Arc<Output>, view: RunView) -> Arc<Self> {
-        Arc::new(Self {
-            output: Arc::clone(output),
-            view,
-            seen: Mutex::default(),
-        })
+        Arc::new(Self { output: Arc::clone(output), view, seen: Mutex::default() })
     }
 
     /// How a runner tells this printer what happens.
@@ -92,6 +88,13 @@ impl RunPrinter {
             observer: Some(Arc::new(move |event| printer.event(event))),
             progress: Some(Arc::new(move |words| output.progress(words))),
             ..RunnerOptions::default()
+        }
+    }
+
+    /// Prints events that are in the journal already.
+    pub(crate) fn events(&self, events: &[Event]) {
+        for event in events {
+            self.event(event);
         }
     }
 
@@ -115,21 +118,11 @@ impl RunPrinter {
         match self.view.format {
             RunFormat::Human => {
                 let table = EventTable::new(self.view.all);
-                let header = if seen.number == 1 {
-                    table.header()
-                } else {
-                    String::new()
-                };
+                let header = if seen.number == 1 { table.header() } else { String::new() };
                 self.output.text(&format!("{header}{}", table.row(seen.number, event)));
             }
-            RunFormat::Jsonl => self.output.line(&Event {
-                seq: seen.number,
-                ..event.clone()
-            }),
-            RunFormat::Json => seen.kept.push(Event {
-                seq: seen.number,
-                ..event.clone()
-            }),
+            RunFormat::Jsonl => self.output.line(&Event { seq: seen.number, ..event.clone() }),
+            RunFormat::Json => seen.kept.push(Event { seq: seen.number, ..event.clone() }),
         }
     }
 
@@ -163,18 +156,10 @@ impl RunPrinter {
             }
             RunFormat::Json => {
                 let events = (self.view.all || includes(Include::Events)).then_some(seen.kept.as_slice());
-                self.output.object(&ResultView {
-                    kind: None,
-                    result: &result,
-                    events,
-                });
+                self.output.object(&ResultView { kind: None, result: &result, events });
             }
             RunFormat::Jsonl => {
-                self.output.line(&ResultView {
-                    kind: Some("run.result"),
-                    result: &result,
-                    events: None,
-                });
+                self.output.line(&ResultView { kind: Some("run.result"), result: &result, events: None });
             }
         }
     }

@@ -11,6 +11,7 @@ use lockgate::contract::event::Event;
 use lockgate::contract::ids::{ApprovalId, RunId};
 use lockgate::contract::ports::{ApprovalFilter, Journal, RunFilter};
 use lockgate::harness::RunState;
+use lockgate::host::files;
 
 use crate::error::CliError;
 use crate::render::run::Commands;
@@ -51,13 +52,7 @@ impl Stored {
         if self.journal.run(&id).await?.is_some() {
             return Ok(id);
         }
-        let runs = self
-            .journal
-            .runs(RunFilter {
-                limit: u32::MAX,
-                ..RunFilter::default()
-            })
-            .await?;
+        let runs = self.journal.runs(RunFilter { limit: u32::MAX, ..RunFilter::default() }).await?;
         let ids: Vec<RunId> = runs.into_iter().map(|run| run.run_id).collect();
         Ok(only("run", typed, &ids)?.clone())
     }
@@ -74,10 +69,7 @@ impl Stored {
             .iter()
             .find(|approval| approval.approval_id.as_str() == id)
             .cloned()
-            .ok_or_else(|| CliError::NotFound {
-                thing: "approval",
-                id: typed.to_owned(),
-            })
+            .ok_or_else(|| CliError::NotFound { thing: "approval", id: typed.to_owned() })
     }
 
     /// A run as its events make it.
@@ -90,15 +82,12 @@ impl Stored {
 
 /// The commands for runs of this journal.
 pub(crate) fn commands(url: &str) -> Commands {
-    Commands {
-        journal: (url != DEFAULT_JOURNAL).then(|| url.to_owned()),
-    }
+    Commands { journal: (url != DEFAULT_JOURNAL).then(|| url.to_owned()) }
 }
 
 /// Whether there is such a journal already. What is no file at all is for the journal to judge.
 fn exists(url: &str) -> bool {
-    url.strip_prefix("sqlite:")
-        .is_none_or(|path| path.is_empty() || Path::new(path).exists())
+    url.strip_prefix("sqlite:").is_none_or(|path| path.is_empty() || files::is_there(Path::new(path)).unwrap_or(true))
 }
 
 /// The only id that begins with what was typed; the words `run-` and `apr-` may be left out.
@@ -106,10 +95,7 @@ fn only<'i, T: AsRef<str>>(thing: &'static str, typed: &str, ids: &'i [T]) -> Re
     let fits = |id: &str| id.starts_with(typed) || id.split_once('-').is_some_and(|(_, rest)| rest.starts_with(typed));
     let found: Vec<&T> = ids.iter().filter(|id| !typed.is_empty() && fits(id.as_ref())).collect();
     match found.as_slice() {
-        [] => Err(CliError::NotFound {
-            thing,
-            id: typed.to_owned(),
-        }),
+        [] => Err(CliError::NotFound { thing, id: typed.to_owned() }),
         [only] => Ok(only),
         several => Err(CliError::Ambiguous {
             thing,

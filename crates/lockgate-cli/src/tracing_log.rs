@@ -18,10 +18,7 @@ pub(crate) fn start(output: &Output) {
             EnvFilter::new(QUIET)
         }),
     };
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(false);
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false);
     // A second subscriber cannot be there: this is the only place that sets one.
     let _ = if std::env::var("LOCKGATE_LOG_FORMAT").is_ok_and(|format| format == "json") {
         log.json().try_init()

@@ -47,9 +47,7 @@ impl FromStr for BudgetChange {
     type Err = InvalidBudgetChange;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (key, value) = text
-            .split_once('=')
-            .ok_or_else(|| InvalidBudgetChange::Form(text.to_owned()))?;
+        let (key, value) = text.split_once('=').ok_or_else(|| InvalidBudgetChange::Form(text.to_owned()))?;
         let key = KEYS
             .into_iter()
             .find(|known| *known == key.trim())
@@ -57,20 +55,13 @@ impl FromStr for BudgetChange {
         let value = value.trim();
         let (parsed, expected) = if key == "deadline" {
             let span = value.parse::<TimeSpan>().ok();
-            (
-                span.and_then(|span| u64::try_from(span.as_duration().as_millis()).ok()),
-                "a duration such as 30m",
-            )
+            (span.and_then(|span| u64::try_from(span.as_duration().as_millis()).ok()), "a duration such as 30m")
         } else {
             (value.parse::<u32>().ok().map(u64::from), "a whole number")
         };
         match parsed {
             Some(value) => Ok(Self { key, value }),
-            None => Err(InvalidBudgetChange::Value {
-                key,
-                value: value.to_owned(),
-                expected,
-            }),
+            None => Err(InvalidBudgetChange::Value { key, value: value.to_owned(), expected }),
         }
     }
 }

@@ -59,17 +59,8 @@ impl ConfigError {
         let line = before.matches('\n').count() + 1;
         let mut words = message.split('`').skip(1).step_by(2).map(str::to_owned);
         match (message.starts_with("unknown field"), words.next()) {
-            (true, Some(key)) => Self::UnknownKey {
-                path,
-                line,
-                key,
-                valid: words.collect(),
-            },
-            _ => Self::Invalid {
-                path,
-                line,
-                detail: message.trim_end().replace('\n', "; "),
-            },
+            (true, Some(key)) => Self::UnknownKey { path, line, key, valid: words.collect() },
+            _ => Self::Invalid { path, line, detail: message.trim_end().replace('\n', "; ") },
         }
     }
 }

@@ -204,10 +204,8 @@ pub enum CoreSet {
 impl RunFile {
     /// Reads a run file.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = lockgate_host::files::read_to_string(path).map_err(|cause| ConfigError::Unreadable {
-            path: path.to_owned(),
-            cause: cause.to_string(),
-        })?;
+        let text = lockgate_host::files::read_to_string(path)
+            .map_err(|cause| ConfigError::Unreadable { path: path.to_owned(), cause: cause.to_string() })?;
         Self::parse(path, &text)
     }
 
@@ -219,13 +217,8 @@ impl RunFile {
     }
 
     fn check(&self, path: &Path) -> Result<(), ConfigError> {
-        let invalid = |detail: &str| {
-            Err(ConfigError::Invalid {
-                path: path.to_owned(),
-                line: 1,
-                detail: detail.to_owned(),
-            })
-        };
+        let invalid =
+            |detail: &str| Err(ConfigError::Invalid { path: path.to_owned(), line: 1, detail: detail.to_owned() });
         if !self.gate.repair.is_empty() {
             return invalid("`gate.repair` must be empty: this version repairs no arguments");
         }
@@ -259,12 +252,10 @@ impl BudgetTable {
             max_steps: self.max_steps.unwrap_or(default.max_steps),
             max_valid_actions: self.max_valid_actions.unwrap_or(default.max_valid_actions),
             max_calls_per_turn: self.max_calls_per_turn.unwrap_or(default.max_calls_per_turn),
-            deadline_ms: self.deadline.map_or(default.deadline_ms, |span| {
-                u64::try_from(span.as_duration().as_millis()).unwrap_or(u64::MAX)
-            }),
-            max_environment_failures: self
-                .max_environment_failures
-                .unwrap_or(default.max_environment_failures),
+            deadline_ms: self
+                .deadline
+                .map_or(default.deadline_ms, |span| u64::try_from(span.as_duration().as_millis()).unwrap_or(u64::MAX)),
+            max_environment_failures: self.max_environment_failures.unwrap_or(default.max_environment_failures),
             max_repeated_turns: self.max_repeated_turns.unwrap_or(default.max_repeated_turns),
         }
     }

@@ -18,10 +18,7 @@ pub struct AllowedTools {
 impl AllowedTools {
     /// Freezes a set.
     pub fn new(source: impl Into<String>, tools: impl IntoIterator<Item = (String, Digest)>) -> Self {
-        Self {
-            source: source.into(),
-            tools: tools.into_iter().collect(),
-        }
+        Self { source: source.into(), tools: tools.into_iter().collect() }
     }
 
     /// Where the set came from, such as `subject:demo/alice/helper`.

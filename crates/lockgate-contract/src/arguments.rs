@@ -37,9 +37,7 @@ impl Arguments {
 
     /// No arguments: `{}`.
     pub fn empty() -> Self {
-        Self {
-            document: Document::empty_object(),
-        }
+        Self { document: Document::empty_object() }
     }
 
     /// Takes a document that is parsed already, for callers inside the program.
@@ -51,11 +49,7 @@ impl Arguments {
         if document.root().kind() == Kind::Object {
             Ok(Self { document })
         } else {
-            Err(ArgumentsError {
-                reason: ArgumentsFault::NotAnObject,
-                pointer: String::new(),
-                offset: 0,
-            })
+            Err(ArgumentsError { reason: ArgumentsFault::NotAnObject, pointer: String::new(), offset: 0 })
         }
     }
 
@@ -194,11 +188,7 @@ impl ArgumentsError {
 
 impl From<DocumentError> for ArgumentsError {
     fn from(error: DocumentError) -> Self {
-        Self {
-            reason: error.fault().into(),
-            pointer: error.pointer().to_owned(),
-            offset: error.offset(),
-        }
+        Self { reason: error.fault().into(), pointer: error.pointer().to_owned(), offset: error.offset() }
     }
 }
 

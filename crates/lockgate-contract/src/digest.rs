@@ -85,10 +85,8 @@ impl FromStr for Digest {
             let (pairs, []) = digits.as_chunks::<2>() else {
                 return None;
             };
-            let bytes: Option<Vec<u8>> = pairs
-                .iter()
-                .map(|[high, low]| Some(hexadecimal(*high)? << 4 | hexadecimal(*low)?))
-                .collect();
+            let bytes: Option<Vec<u8>> =
+                pairs.iter().map(|[high, low]| Some(hexadecimal(*high)? << 4 | hexadecimal(*low)?)).collect();
             bytes?.try_into().ok().map(Self)
         };
         read().ok_or_else(|| DigestError { text: text.to_owned() })

@@ -78,21 +78,12 @@ impl Limits {
     /// The deepest nesting that any limits allow.
     pub const DEEPEST: usize = 256;
     /// For the arguments of a call: 1 MiB, 128 levels.
-    pub const ARGUMENTS: Self = Self {
-        max_bytes: 1 << 20,
-        max_depth: 128,
-    };
+    pub const ARGUMENTS: Self = Self { max_bytes: 1 << 20, max_depth: 128 };
     /// For what a handler returns: 64 MiB, 128 levels.
-    pub const OUTPUT: Self = Self {
-        max_bytes: 64 << 20,
-        max_depth: 128,
-    };
+    pub const OUTPUT: Self = Self { max_bytes: 64 << 20, max_depth: 128 };
     /// For what this program wrote itself (an event holds arguments and outputs, so it may be
     /// larger and deeper than either).
-    pub const OWN: Self = Self {
-        max_bytes: LONGEST_TEXT,
-        max_depth: Self::DEEPEST,
-    };
+    pub const OWN: Self = Self { max_bytes: LONGEST_TEXT, max_depth: Self::DEEPEST };
 }
 
 /// Offsets are 32 bits wide, and the last one is the tape's "no such entry".
@@ -235,9 +226,7 @@ impl Document {
     }
 
     fn from_parts(text: String, tape: Vec<Entry>) -> Self {
-        Self {
-            inner: Arc::new(Inner { text, tape }),
-        }
+        Self { inner: Arc::new(Inner { text, tape }) }
     }
 }
 

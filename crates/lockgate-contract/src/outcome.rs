@@ -2,121 +2,18 @@
 //!
 //! The enum, the texts, the statuses, `lockgate explain` and `docs/outcomes/` all come from [`TABLE`].
 
+mod rule;
+mod status;
+mod tool_code;
+
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use thiserror::Error;
 
-use crate::effect::{Effect, EffectState};
-
-/// What a run counts a call by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Status {
-    /// A valid action.
-    Executed,
-    /// Only a step.
-    NotExecuted,
-    /// A step that also counts towards the limit of environment failures.
-    EnvError,
-}
-
-impl Status {
-    /// The word in events and results.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Executed => "EXECUTED",
-            Self::NotExecuted => "NOT_EXECUTED",
-            Self::EnvError => "ENV_ERROR",
-        }
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}
-
-/// How a row knows what happened to the world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EffectRule {
-    /// Nothing happened.
-    None,
-    /// It happened.
-    Done,
-    /// Nothing for a read; for the others nobody knows.
-    UnknownUnlessRead,
-    /// Nobody knows.
-    Unknown,
-    /// Nothing if the tool says so, else as [`EffectRule::UnknownUnlessRead`].
-    NoneIfTheToolSaysSo,
-    /// Nothing before the handler started, unknown after.
-    ByProgress,
-}
-
-impl EffectRule {
-    /// The words of the generated pages.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Done => "done",
-            Self::UnknownUnlessRead => "unknown unless the tool only reads",
-            Self::Unknown => "unknown",
-            Self::NoneIfTheToolSaysSo => "none if the tool says so, else unknown unless the tool only reads",
-            Self::ByProgress => "none before the handler started, unknown after",
-        }
-    }
-
-    /// The state after a call of a tool with this effect, where the tool said nothing itself.
-    pub const fn state(self, effect: Effect, started: bool) -> EffectState {
-        match self {
-            Self::None => EffectState::None,
-            Self::Done => EffectState::Done,
-            Self::Unknown => EffectState::Unknown,
-            Self::UnknownUnlessRead | Self::NoneIfTheToolSaysSo => match effect {
-                Effect::Read => EffectState::None,
-                Effect::Write | Effect::External => EffectState::Unknown,
-            },
-            Self::ByProgress => match (started, effect) {
-                (false, _) | (true, Effect::Read) => EffectState::None,
-                (true, _) => EffectState::Unknown,
-            },
-        }
-    }
-}
-
-/// When a row advises to try again. Advice only: nobody below the harness acts on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Retry {
-    /// It makes no sense.
-    No,
-    /// It may help.
-    Yes,
-    /// Only when nothing can have happened.
-    IfNothingHappened,
-}
-
-impl Retry {
-    /// The words of the generated pages.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::No => "no",
-            Self::Yes => "yes",
-            Self::IfNothingHappened => "only if nothing can have happened",
-        }
-    }
-
-    /// The advice after a call that ended in this state.
-    pub const fn advises(self, state: EffectState) -> bool {
-        match self {
-            Self::No => false,
-            Self::Yes => true,
-            Self::IfNothingHappened => matches!(state, EffectState::None),
-        }
-    }
-}
+pub use self::rule::{EffectRule, Retry};
+pub use self::status::Status;
+pub use self::tool_code::{InvalidToolCode, ToolCode};
 
 /// One row of the table.
 #[derive(Debug, Clone, Copy)]
@@ -361,45 +258,6 @@ impl fmt::Display for Code {
     }
 }
 
-/// A code of a tool's own: a lower-case word that is none of the table's.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct ToolCode(std::borrow::Cow<'static, str>);
-
-/// Why a word cannot be a tool's own code.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum InvalidToolCode {
-    /// Not `[a-z][a-z0-9_]{0,63}`.
-    #[error("`{0}` is not a code: use lower-case letters, digits and `_`, a letter first, at most 64")]
-    Form(String),
-    /// A word of the closed table.
-    #[error("`{0}` is one of Lockgate's own codes: choose another word")]
-    Reserved(String),
-}
-
-impl ToolCode {
-    /// Takes a word that may be a code.
-    pub fn new(word: impl Into<std::borrow::Cow<'static, str>>) -> Result<Self, InvalidToolCode> {
-        let word = word.into();
-        let form = word.len() <= 64
-            && word
-                .bytes()
-                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
-            && word.bytes().next().is_some_and(|first| first.is_ascii_lowercase());
-        if !form {
-            return Err(InvalidToolCode::Form(word.into_owned()));
-        }
-        if Code::from_word(&word).is_some() {
-            return Err(InvalidToolCode::Reserved(word.into_owned()));
-        }
-        Ok(Self(word))
-    }
-
-    /// The word.
-    pub fn word(&self) -> &str {
-        &self.0
-    }
-}
-
 /// How a call failed: a row of the table, or the tool's own business failure.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Outcome {
@@ -455,9 +313,7 @@ impl Serialize for Outcome {
 
 impl<'de> Deserialize<'de> for Outcome {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 

@@ -30,10 +30,7 @@ impl Timestamp {
     /// This time and `duration` more; stops at the end of time.
     #[must_use]
     pub fn after(self, duration: Duration) -> Self {
-        Self(
-            self.0
-                .saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)),
-        )
+        Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
     /// How long after `earlier` this is; zero when it is not.
@@ -48,10 +45,7 @@ impl fmt::Display for Timestamp {
         let (year, month, day) = civil_from_days(days);
         let (seconds, milli) = (millis / 1000, millis % 1000);
         let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-        write!(
-            f,
-            "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z"
-        )
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
     }
 }
 
@@ -66,27 +60,15 @@ impl FromStr for Timestamp {
 fn parse(text: &str) -> Option<Timestamp> {
     let shape = text.len() == 24
         && text.is_ascii()
-        && [
-            (4, b'-'),
-            (7, b'-'),
-            (10, b'T'),
-            (13, b':'),
-            (16, b':'),
-            (19, b'.'),
-            (23, b'Z'),
-        ]
-        .iter()
-        .all(|&(at, byte)| text.as_bytes()[at] == byte);
+        && [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'.'), (23, b'Z')]
+            .iter()
+            .all(|&(at, byte)| text.as_bytes()[at] == byte);
     if !shape {
         return None;
     }
     let field = |from: usize, to: usize| {
         let digits = &text[from..to];
-        digits
-            .bytes()
-            .all(|byte| byte.is_ascii_digit())
-            .then(|| digits.parse::<i64>().ok())
-            .flatten()
+        digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse::<i64>().ok()).flatten()
     };
     let (year, month, day) = (field(0, 4)?, field(5, 7)?, field(8, 10)?);
     let (hour, minute, second, milli) = (field(11, 13)?, field(14, 16)?, field(17, 19)?, field(20, 23)?);
@@ -94,9 +76,7 @@ fn parse(text: &str) -> Option<Timestamp> {
     if hour > 23 || minute > 59 || second > 59 || civil_from_days(days) != (year, month, day) {
         return None;
     }
-    Some(Timestamp(
-        ((days * 24 + hour) * 60 + minute) * 60_000 + second * 1000 + milli,
-    ))
+    Some(Timestamp(((days * 24 + hour) * 60 + minute) * 60_000 + second * 1000 + milli))
 }
 
 /// Days since 1970-01-01 of a date in the proleptic Gregorian calendar.
@@ -131,9 +111,7 @@ impl Serialize for Timestamp {
 
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 

@@ -50,11 +50,7 @@ impl<'g> Validated<'g> {
             return Err(Exit::Cancelled { started: false });
         }
         trail.passed(Stage::Authorized);
-        Ok(Authorized {
-            validated: self,
-            approval,
-            policies: verdict.policies,
-        })
+        Ok(Authorized { validated: self, approval, policies: verdict.policies })
     }
 
     /// The tool's own local check.
@@ -109,10 +105,7 @@ impl<'g> Validated<'g> {
             reason: format!("the policy could not be evaluated: {what}"),
         };
         let policy = &self.gate().policy;
-        match AssertUnwindSafe(async { policy.decide(request).await })
-            .catch_unwind()
-            .await
-        {
+        match AssertUnwindSafe(async { policy.decide(request).await }).catch_unwind().await {
             Ok(Ok(verdict)) => verdict,
             Ok(Err(error)) => failed(error),
             Err(panic) => failed(panic_text(&*panic)),
@@ -139,28 +132,17 @@ impl<'g> Validated<'g> {
         {
             return Err(self.stale(named, &approval_id));
         }
-        let stored = self
-            .gate()
-            .journal
-            .approval(&approval_id)
-            .await
-            .map_err(storage_unavailable)?;
+        let stored = self.gate().journal.approval(&approval_id).await.map_err(storage_unavailable)?;
         match stored.map(|approval| (approval.state, approval.digest)) {
             None => {
                 self.ask(binding, digest, verdict, trail).await?;
-                Err(Exit::Open {
-                    code: Code::ApprovalRequired,
-                    approval: approval_id,
-                    audit: verdict.reason.clone(),
-                })
+                Err(Exit::Open { code: Code::ApprovalRequired, approval: approval_id, audit: verdict.reason.clone() })
             }
             Some((_, bound)) if bound != digest => Err(self.stale(&approval_id, &approval_id)),
             Some((ApprovalState::Granted, _)) => Ok(Grant { approval_id, digest }),
-            Some((ApprovalState::Pending, _)) => Err(Exit::Open {
-                code: Code::ApprovalRequired,
-                approval: approval_id,
-                audit: verdict.reason.clone(),
-            }),
+            Some((ApprovalState::Pending, _)) => {
+                Err(Exit::Open { code: Code::ApprovalRequired, approval: approval_id, audit: verdict.reason.clone() })
+            }
             Some((state, _)) => Err(approval_refused(state, &approval_id).into()),
         }
     }
@@ -175,10 +157,7 @@ impl<'g> Validated<'g> {
     ) -> Result<(), Exit> {
         let (gate, scope, spec) = (self.gate(), self.scope(), self.tool().spec());
         let requested_at = gate.clock.now();
-        let shown = gate
-            .redactor
-            .scrub_document(binding.arguments)
-            .unwrap_or_else(|| binding.arguments.clone());
+        let shown = gate.redactor.scrub_document(binding.arguments).unwrap_or_else(|| binding.arguments.clone());
         let approval = Approval {
             approval_id: ApprovalId::from_digest(digest),
             run_id: binding.run_id.clone(),
@@ -226,11 +205,7 @@ impl<'g> Validated<'g> {
         if self.scope().stale_approval_settles {
             Refusal::new(Code::ApprovalStale, audit).into()
         } else {
-            Exit::Open {
-                code: Code::ApprovalStale,
-                approval: named.clone(),
-                audit,
-            }
+            Exit::Open { code: Code::ApprovalStale, approval: named.clone(), audit }
         }
     }
 }

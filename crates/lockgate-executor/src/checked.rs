@@ -22,11 +22,7 @@ impl<'g> Ran<'g> {
     /// Parses a raw output, once, and runs the output schema. Nothing of a wrong output goes on.
     pub(crate) fn check(self, trail: &mut Trail<'g>) -> Result<Checked<'g>, Exit> {
         let (recorded, output, env_reported_completion) = self.into_parts();
-        let Output {
-            content,
-            truncated_chars,
-            lossy,
-        } = output;
+        let Output { content, truncated_chars, lossy } = output;
         let document = match content {
             OutputContent::Value(document) => document,
             OutputContent::Raw(text) => Document::parse(text, Limits::OUTPUT)
@@ -37,18 +33,10 @@ impl<'g> Ran<'g> {
             }
         };
         if let Some(schema) = recorded.tool().output() {
-            schema
-                .validate(&document)
-                .map_err(|violations| invalid("schema", violations.to_string()))?;
+            schema.validate(&document).map_err(|violations| invalid("schema", violations.to_string()))?;
         }
         trail.passed(Stage::Checked);
-        Ok(Checked {
-            _recorded: recorded,
-            output: document,
-            truncated_chars,
-            lossy,
-            env_reported_completion,
-        })
+        Ok(Checked { _recorded: recorded, output: document, truncated_chars, lossy, env_reported_completion })
     }
 }
 

@@ -12,11 +12,7 @@ pub(crate) enum Exit {
     /// It gets the stored result of an earlier call.
     Reused { earlier: CallId, settled: Box<Settled> },
     /// It gets an answer and stays open.
-    Open {
-        code: Code,
-        approval: ApprovalId,
-        audit: String,
-    },
+    Open { code: Code, approval: ApprovalId, audit: String },
     /// Nothing happened: it may not start yet.
     Held,
     /// The run was cancelled; whoever drives the run settles it.

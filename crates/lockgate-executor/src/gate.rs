@@ -1,5 +1,6 @@
 //! The gate and what it is built from.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use lockgate_contract::ports::{ActionExecutor, Clock, Journal, PolicyEngine, Red
 use lockgate_registry::{Registry, RegistryExecutor};
 
 use crate::error::GateError;
+use crate::trail::panic_text;
 
 /// The one gate that every tool call passes. One gate serves many runs; what belongs to a run comes with its
 /// [`Scope`](crate::Scope).
@@ -129,6 +131,14 @@ impl Gate {
     /// The settings.
     pub fn options(&self) -> &GateOptions {
         &self.options
+    }
+
+    /// The text without secrets. Of a text whose redactor breaks the promise of its port, nothing is shown.
+    pub(crate) fn scrub(&self, text: &str) -> String {
+        catch_unwind(AssertUnwindSafe(|| self.redactor.scrub(text).into_owned())).unwrap_or_else(|panic| {
+            tracing::error!(panic = panic_text(panic), "the redactor panicked");
+            "[redactor failed]".to_owned()
+        })
     }
 }
 

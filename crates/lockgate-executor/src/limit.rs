@@ -30,20 +30,12 @@ pub(crate) fn shorten(output: &Document, max_bytes: usize) -> Option<Shortened> 
     if text.len() <= max_bytes {
         return None;
     }
-    let artifact_id = ArtifactId::new(format!(
-        "art-{}",
-        Digest::of_text("lockgate.artifact.v1", &text).short(16)
-    ));
+    let artifact_id = ArtifactId::new(format!("art-{}", Digest::of_text("lockgate.artifact.v1", &text).short(16)));
     let room = max_bytes.saturating_sub(notice(text.len(), &artifact_id).len());
     let head = text.floor_char_boundary(room - room / 3);
     let tail = text.ceil_char_boundary(text.len() - room / 3);
     let left_out = &text[head..tail];
-    let shown = format!(
-        "{}{}{}",
-        &text[..head],
-        notice(left_out.len(), &artifact_id),
-        &text[tail..]
-    );
+    let shown = format!("{}{}{}", &text[..head], notice(left_out.len(), &artifact_id), &text[tail..]);
     Some(Shortened {
         data: Document::string(&shown),
         truncated_bytes: left_out.len() as u64,

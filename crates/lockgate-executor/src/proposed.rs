@@ -28,29 +28,18 @@ pub(crate) fn propose<'g>(
     trail: &mut Trail<'g>,
 ) -> Result<Proposed<'g>, Exit> {
     let Request { call, terms } = request;
-    let limits = Limits {
-        max_bytes: gate.options.max_argument_bytes,
-        ..Limits::ARGUMENTS
-    };
+    let limits = Limits { max_bytes: gate.options.max_argument_bytes, ..Limits::ARGUMENTS };
     match Arguments::parse(&call.arguments_text, limits) {
         Ok(arguments) => {
             trail.passed(Stage::Proposed);
-            Ok(Proposed {
-                gate,
-                scope,
-                call,
-                terms,
-                arguments,
-            })
+            Ok(Proposed { gate, scope, call, terms, arguments })
         }
         Err(error) => {
             // The refusal names the version of a tool that the caller may see.
             if let Ok(tool) = gate.registry.resolve(&call.tool_name, &scope.allowed) {
                 trail.see_tool(&tool);
             }
-            Err(Refusal::new(Code::InvalidArguments, error.to_string())
-                .reason(error.reason_word())
-                .into())
+            Err(Refusal::new(Code::InvalidArguments, error.to_string()).reason(error.reason_word()).into())
         }
     }
 }

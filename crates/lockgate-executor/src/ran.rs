@@ -58,10 +58,7 @@ impl<'g> Recorded<'g> {
         let handler = match (&self.gate().dispatch, self.tool().spec().handler(), prepared) {
             (Dispatch::Own(executor), ..) => {
                 let action = async { executor.execute(self.call(), self.arguments(), context).await };
-                return AssertUnwindSafe(action)
-                    .catch_unwind()
-                    .await
-                    .unwrap_or_else(|panic| Err(bug(&*panic)));
+                return AssertUnwindSafe(action).catch_unwind().await.unwrap_or_else(|panic| Err(bug(&*panic)));
             }
             (Dispatch::Registry(_), Some(handler), Some(prepared)) => (handler, prepared),
             // INVARIANT: an executor over a registry is only built when every tool has a handler.
@@ -72,16 +69,10 @@ impl<'g> Recorded<'g> {
             run_blocking(prepared, context).await
         } else {
             let action = async { enter(prepared, context).await };
-            AssertUnwindSafe(action)
-                .catch_unwind()
-                .await
-                .unwrap_or_else(|panic| Err(bug(&*panic)))
+            AssertUnwindSafe(action).catch_unwind().await.unwrap_or_else(|panic| Err(bug(&*panic)))
         }?;
         // A registry has no environment to ask.
-        Ok(ActionReport {
-            output,
-            env_reported_completion: false,
-        })
+        Ok(ActionReport { output, env_reported_completion: false })
     }
 
     /// The tool's own time-out, or the gate's; never beyond the run's deadline.
@@ -105,25 +96,15 @@ impl<'g> Recorded<'g> {
     /// The outcome of a failure: the tool's own, the environment's, or a bug of the tool.
     fn failed(&self, failure: Failure) -> Refusal {
         match failure {
-            Failure::Business {
-                code,
-                message,
-                retryable,
-                effect_state,
-            } => Refusal::new(Outcome::Tool(code), format!("the tool reports: {message}"))
-                .sentence(shortened(&message))
-                .retryable(retryable)
-                .effect_state(effect_state),
-            Failure::Environment {
-                message,
-                nothing_happened,
-            } => {
+            Failure::Business { code, message, retryable, effect_state } => {
+                Refusal::new(Outcome::Tool(code), format!("the tool reports: {message}"))
+                    .sentence(shortened(&message))
+                    .retryable(retryable)
+                    .effect_state(effect_state)
+            }
+            Failure::Environment { message, nothing_happened } => {
                 let refusal = Refusal::new(Code::EnvironmentError, message);
-                if nothing_happened {
-                    refusal.effect_state(EffectState::None)
-                } else {
-                    refusal
-                }
+                if nothing_happened { refusal.effect_state(EffectState::None) } else { refusal }
             }
             Failure::OutcomeUnknown { message } => Refusal::new(Code::OutcomeUnknown, message),
             Failure::Bug { text } => {
@@ -172,13 +153,7 @@ fn shortened(message: &str) -> String {
 /// The text with every path of a machine taken out: words that hold a slash or backslash after a path's beginning.
 fn without_paths(text: &str) -> String {
     text.split_inclusive(char::is_whitespace)
-        .map(|word| {
-            if looks_like_path(word) {
-                format!("[path]{}", trailing_space(word))
-            } else {
-                word.to_owned()
-            }
-        })
+        .map(|word| if looks_like_path(word) { format!("[path]{}", trailing_space(word)) } else { word.to_owned() })
         .collect()
 }
 

@@ -48,10 +48,7 @@ impl<'g> Authorized<'g> {
             trail.started = true;
         }
         trail.passed(Stage::Recorded);
-        Ok(Recorded {
-            authorized: self,
-            idempotency_key,
-        })
+        Ok(Recorded { authorized: self, idempotency_key })
     }
 
     /// The tool's rule for identical calls of one turn.
@@ -67,10 +64,9 @@ impl<'g> Authorized<'g> {
         });
         match twin {
             None => Ok(()),
-            Some(twin) if spec.on_duplicate() == OnDuplicate::ShareResult => Err(Exit::Reused {
-                earlier: twin.call_id.clone(),
-                settled: Box::new(twin.settled.clone()),
-            }),
+            Some(twin) if spec.on_duplicate() == OnDuplicate::ShareResult => {
+                Err(Exit::Reused { earlier: twin.call_id.clone(), settled: Box::new(twin.settled.clone()) })
+            }
             Some(twin) => Err(Refusal::new(
                 Code::DuplicateCall,
                 format!("identical to `{}`, and `on_duplicate` is `reject`", twin.call_id),
@@ -118,9 +114,9 @@ impl<'g> Authorized<'g> {
             (ClaimRefused::Approval(state), Some(grant)) => approval_refused(state, &grant.approval_id).into(),
             (ClaimRefused::Journal(error), _) => storage_unavailable(error),
             // Somebody else has the right to this attempt, and may be using it now.
-            (refused @ ClaimRefused::AlreadyClaimed, _) => Refusal::new(Code::OutcomeUnknown, refused.to_string())
-                .effect_state(EffectState::Unknown)
-                .into(),
+            (refused @ ClaimRefused::AlreadyClaimed, _) => {
+                Refusal::new(Code::OutcomeUnknown, refused.to_string()).effect_state(EffectState::Unknown).into()
+            }
             (refused, _) => Refusal::new(Code::ApprovalStale, refused.to_string()).into(),
         }
     }

@@ -121,19 +121,10 @@ pub(crate) async fn release(mut trail: Trail<'_>, ending: Result<Checked<'_>, Ex
 
 /// Scrubs and limits an output.
 fn succeeded(trail: &mut Trail<'_>, checked: CheckedOutput) -> (Settled, Option<StoredArtifact>) {
-    let CheckedOutput {
-        output,
-        truncated_chars,
-        lossy,
-        env_reported_completion,
-    } = checked;
+    let CheckedOutput { output, truncated_chars, lossy, env_reported_completion } = checked;
     let gate = trail.gate;
     let scrubbed = gate.redactor.scrub_document(&output).unwrap_or(output);
-    let mut meta = Meta {
-        lossy,
-        truncated_chars: (truncated_chars > 0).then_some(truncated_chars),
-        ..Meta::default()
-    };
+    let mut meta = Meta { lossy, truncated_chars: (truncated_chars > 0).then_some(truncated_chars), ..Meta::default() };
     let (data, artifact) = match shorten(&scrubbed, gate.options.max_output_bytes) {
         None => (scrubbed, None),
         Some(shortened) => {
@@ -163,17 +154,10 @@ fn succeeded(trail: &mut Trail<'_>, checked: CheckedOutput) -> (Settled, Option<
 
 /// The stored result of an earlier call, marked so: never a bare success (S-31).
 fn reused(trail: &mut Trail<'_>, earlier: &CallId, settled: Settled) -> Settled {
-    trail.audit.text = Some(format!(
-        "identical to `{earlier}`, whose result it shares: `on_duplicate` is `share_result`"
-    ));
+    trail.audit.text =
+        Some(format!("identical to `{earlier}`, whose result it shares: `on_duplicate` is `share_result`"));
     Settled {
-        meta: Meta {
-            deduplicated: Some(earlier.clone()),
-            ..settled.meta
-        },
-        // Nothing was executed for this call.
-        status: Status::NotExecuted,
-        effect_state: EffectState::None,
+        meta: Meta { deduplicated: Some(earlier.clone()), ..settled.meta },
         env_reported_completion: false,
         audit: trail.audit.clone(),
         ..settled
@@ -200,11 +184,7 @@ async fn journal(trail: &mut Trail<'_>, settled: Settled, artifact: Option<Store
     if !trail.started {
         events.retain(|event| !event.kind.is_start());
     }
-    events.push(NewEvent::new(
-        trail.call.step,
-        Some(call_id.clone()),
-        &Body::Settled(Box::new(settled.clone())),
-    ));
+    events.push(NewEvent::new(trail.call.step, Some(call_id.clone()), &Body::Settled(Box::new(settled.clone()))));
     match trail.scope.log.settle(&call_id, artifact, events).await {
         Ok(()) => settled,
         Err(error) => not_recorded(trail, &settled, &error),
@@ -212,11 +192,7 @@ async fn journal(trail: &mut Trail<'_>, settled: Settled, artifact: Option<Store
 }
 
 fn not_recorded(trail: &mut Trail<'_>, settled: &Settled, error: &JournalError) -> Settled {
-    let code = if settled.status == Status::Executed {
-        Code::ResultNotRecorded
-    } else {
-        Code::StorageUnavailable
-    };
+    let code = if settled.status == Status::Executed { Code::ResultNotRecorded } else { Code::StorageUnavailable };
     trail.settled_as(Refusal::new(code, error.to_string()))
 }
 

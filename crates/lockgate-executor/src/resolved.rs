@@ -22,11 +22,7 @@ impl<'g> Proposed<'g> {
     /// The audit has the true reason of a refusal; the model gets one code for not registered and not allowed, so that
     /// hidden tools do not leak (C-5). Looked up again at every call: a list shown earlier may be stale.
     pub(crate) fn resolve(self, trail: &mut Trail<'g>) -> Result<Resolved<'g>, Exit> {
-        match self
-            .gate()
-            .registry
-            .resolve(&self.call().tool_name, &self.scope().allowed)
-        {
+        match self.gate().registry.resolve(&self.call().tool_name, &self.scope().allowed) {
             Ok(tool) => {
                 trail.see_tool(&tool);
                 trail.passed(Stage::Resolved);
@@ -43,9 +39,7 @@ impl<'g> Proposed<'g> {
                         Code::UnknownTool
                     }
                 };
-                Err(Refusal::new(code, error.to_string())
-                    .audit_reason(error.reason())
-                    .into())
+                Err(Refusal::new(code, error.to_string()).audit_reason(error.reason()).into())
             }
         }
     }

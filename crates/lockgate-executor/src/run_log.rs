@@ -33,12 +33,7 @@ pub struct RunLog {
 impl RunLog {
     /// A log whose observer has seen everything up to `last_seen`.
     pub fn new(run_id: RunId, journal: Arc<dyn Journal>, last_seen: u64, observer: Observer) -> Self {
-        Self {
-            run_id,
-            journal,
-            observer,
-            last_seen: Mutex::new(last_seen),
-        }
+        Self { run_id, journal, observer, last_seen: Mutex::new(last_seen) }
     }
 
     /// The run.
@@ -88,11 +83,8 @@ impl RunLog {
     /// Hands events to the observer, after those that somebody else wrote before them.
     async fn deliver(&self, last_seen: &mut u64, events: Appended) -> Result<(), JournalError> {
         let Some(first) = events.first() else { return Ok(()) };
-        let missed = if first.seq > *last_seen + 1 {
-            self.journal.events(&self.run_id, *last_seen).await?
-        } else {
-            Vec::new()
-        };
+        let missed =
+            if first.seq > *last_seen + 1 { self.journal.events(&self.run_id, *last_seen).await? } else { Vec::new() };
         for event in missed.iter().chain(&events) {
             if event.seq == *last_seen + 1 {
                 *last_seen = event.seq;

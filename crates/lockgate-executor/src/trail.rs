@@ -80,8 +80,7 @@ impl<'g> Trail<'g> {
 
     /// Adds an event that may ride with the next commit.
     pub(crate) fn note(&mut self, body: &Body) {
-        self.pending
-            .push(NewEvent::new(self.call.step, Some(self.call.call_id.clone()), body));
+        self.pending.push(NewEvent::new(self.call.step, Some(self.call.call_id.clone()), body));
     }
 
     /// The id under which the protected log explains a failure of this call. The same for the same attempt, so that a
@@ -93,25 +92,14 @@ impl<'g> Trail<'g> {
 
     /// A panic inside the gate itself.
     pub(crate) fn gate_defect(&self, panic: &(dyn Any + Send)) -> Exit {
-        Exit::refused(Refusal::new(
-            Code::GateInternalError,
-            format!("the gate panicked: {}", panic_text(panic)),
-        ))
+        Exit::refused(Refusal::new(Code::GateInternalError, format!("the gate panicked: {}", panic_text(panic))))
     }
 
     /// The body of the call's last event, for a refusal.
     pub(crate) fn settled_as(&mut self, refusal: Refusal) -> Settled {
         let gate = self.gate;
-        let Refusal {
-            outcome,
-            reason,
-            sentence,
-            audit_reason,
-            audit,
-            retryable,
-            effect_state,
-            show_error_id,
-        } = refusal;
+        let Refusal { outcome, reason, sentence, audit_reason, audit, retryable, effect_state, show_error_id } =
+            refusal;
         let (status, known_state, advice, default_sentence) = match &outcome {
             Outcome::Gate(code) => {
                 let row = code.row();
@@ -120,19 +108,11 @@ impl<'g> Trail<'g> {
                     _ => row.status,
                 };
                 let state = effect_state.unwrap_or_else(|| row.effect.state(self.effect, self.started));
-                (
-                    status,
-                    state,
-                    row.retry.advises(state),
-                    gate.observations.sentence(*code),
-                )
+                (status, state, row.retry.advises(state), gate.observations.sentence(*code))
             }
             Outcome::Tool(_) => (Status::Executed, effect_state.unwrap_or(EffectState::None), false, ""),
         };
-        let message = gate
-            .redactor
-            .scrub(sentence.as_deref().unwrap_or(default_sentence))
-            .into_owned();
+        let message = gate.redactor.scrub(sentence.as_deref().unwrap_or(default_sentence)).into_owned();
         let audit_text = gate.redactor.scrub(&audit).into_owned();
         let error_id = show_error_id.then(|| self.error_id());
         if let Some(error_id) = &error_id {
@@ -176,19 +156,11 @@ impl Drop for Trail<'_> {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             return;
         };
-        let code = if self.started {
-            Code::Interrupted
-        } else {
-            Code::Cancelled
-        };
+        let code = if self.started { Code::Interrupted } else { Code::Cancelled };
         let settled = self.settled_as(Refusal::new(code, "the caller dropped the call"));
         let mut events = std::mem::take(&mut self.pending);
         let call_id = self.call.call_id.clone();
-        events.push(NewEvent::new(
-            self.call.step,
-            Some(call_id.clone()),
-            &Body::Settled(Box::new(settled)),
-        ));
+        events.push(NewEvent::new(self.call.step, Some(call_id.clone()), &Body::Settled(Box::new(settled))));
         let log = std::sync::Arc::clone(&self.scope.log);
         runtime.spawn(async move {
             if let Err(error) = log.settle(&call_id, None, events).await {
@@ -221,16 +193,8 @@ pub(crate) enum Stage {
 }
 
 impl Stage {
-    const NAMES: [&'static str; 8] = [
-        "proposed",
-        "resolved",
-        "validated",
-        "authorized",
-        "recorded",
-        "ran",
-        "checked",
-        "released",
-    ];
+    const NAMES: [&'static str; 8] =
+        ["proposed", "resolved", "validated", "authorized", "recorded", "ran", "checked", "released"];
 }
 
 /// How long a call spent in each stage, for the audit. A stage that it did not reach is absent.
@@ -242,10 +206,7 @@ pub struct StageTimes {
 
 impl StageTimes {
     fn begin(now: Duration) -> Self {
-        Self {
-            last: now,
-            spent: [None; Stage::NAMES.len()],
-        }
+        Self { last: now, spent: [None; Stage::NAMES.len()] }
     }
 
     fn passed(&mut self, stage: Stage, now: Duration) {
@@ -255,10 +216,7 @@ impl StageTimes {
 
     /// The stages that the call went through, with the time spent in each.
     pub fn stages(&self) -> impl Iterator<Item = (&'static str, Duration)> {
-        Stage::NAMES
-            .into_iter()
-            .zip(self.spent)
-            .filter_map(|(name, spent)| Some((name, spent?)))
+        Stage::NAMES.into_iter().zip(self.spent).filter_map(|(name, spent)| Some((name, spent?)))
     }
 }
 

@@ -28,22 +28,15 @@ impl<'g> Resolved<'g> {
         }
         let prepared = match (&self.gate().dispatch, self.tool().spec().handler()) {
             (Dispatch::Registry(_), Some(handler)) => Some(handler.prepare(self.arguments()).map_err(|error| {
-                Refusal::new(
-                    Code::InvalidArguments,
-                    format!("the handler cannot read the arguments: {error}"),
-                )
-                .reason("schema")
+                Refusal::new(Code::InvalidArguments, format!("the handler cannot read the arguments: {error}"))
+                    .reason("schema")
             })?),
             (Dispatch::Registry(_), None) | (Dispatch::Own(_), _) => None,
         };
         let arguments_digest = self.arguments().digest();
         trail.audit.arguments_digest = Some(arguments_digest);
         trail.passed(Stage::Validated);
-        Ok(Validated {
-            resolved: self,
-            arguments_digest,
-            prepared,
-        })
+        Ok(Validated { resolved: self, arguments_digest, prepared })
     }
 
     fn invalid(&self, violations: &Violations) -> Refusal {

@@ -102,22 +102,13 @@ impl Runner {
             tool_name: direct.tool_name,
             arguments_text: direct.arguments_text,
         };
-        self.gate_direct(
-            live,
-            Request {
-                call,
-                terms: Terms::default(),
-            },
-        )
-        .await
+        self.gate_direct(live, Request { call, terms: Terms::default() }).await
     }
 
     /// The same arguments again, with the approval: the open call goes on in its own run.
     async fn call_again(&self, direct: DirectCall, approval_id: &ApprovalId) -> Result<DirectAnswer, RunError> {
         let stored = self.gate.journal().approval(approval_id).await?;
-        let Some(approval) = stored else {
-            return Err(JournalError::NoSuchRun(RunId::new(format!("of approval {approval_id}"))).into());
-        };
+        let approval = stored.ok_or_else(|| RunError::NoSuchApproval(approval_id.clone()))?;
         let live = self.open(&approval.run_id).await?;
         if live.state.start().kind != RunKind::Direct {
             return Err(RunError::WrongKind {
@@ -136,11 +127,7 @@ impl Runner {
             tool_name: direct.tool_name,
             arguments_text: direct.arguments_text,
         };
-        let terms = Terms {
-            requested_before: true,
-            approval: Some(approval_id.clone()),
-            ..Terms::default()
-        };
+        let terms = Terms { requested_before: true, approval: Some(approval_id.clone()), ..Terms::default() };
         self.gate_direct(live, Request { call, terms }).await
     }
 
@@ -178,10 +165,7 @@ impl Runner {
                 })
             }
             Released::Open(open) => {
-                live.append(Body::RunWaiting(RunWaiting {
-                    approvals: vec![open.approval_id().clone()],
-                }))
-                .await?;
+                live.append(Body::RunWaiting(RunWaiting { approvals: vec![open.approval_id().clone()] })).await?;
                 Ok(DirectAnswer {
                     run_id,
                     result: open.result().clone(),
@@ -205,8 +189,7 @@ impl Runner {
         code: Code,
         started: bool,
     ) -> Result<DirectAnswer, RunError> {
-        self.settle_one(&mut live, request, code, started, "the caller cancelled")
-            .await?;
+        self.settle_one(&mut live, request, code, started, "the caller cancelled").await?;
         live.append(Body::RunCancelled(RunCancelled {})).await?;
         stored_answer(&live.state)
             .ok_or_else(|| JournalError::Corrupt("a settled call has no result".to_owned()).into())

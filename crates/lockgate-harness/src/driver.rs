@@ -48,12 +48,7 @@ pub struct RunnerOptions {
 
 impl Default for RunnerOptions {
     fn default() -> Self {
-        Self {
-            parallel_reads: 8,
-            cancel: CancellationToken::new(),
-            observer: None,
-            progress: None,
-        }
+        Self { parallel_reads: 8, cancel: CancellationToken::new(), observer: None, progress: None }
     }
 }
 
@@ -100,12 +95,7 @@ type Inbox = Arc<Mutex<Vec<Event>>>;
 impl Runner {
     /// A runner for calls without a model.
     pub fn new(gate: Arc<Gate>, ids: Arc<dyn Ids>, options: RunnerOptions) -> Self {
-        Self {
-            gate,
-            ids,
-            model: None,
-            options,
-        }
+        Self { gate, ids, model: None, options }
     }
 
     /// With a model, for agents.
@@ -125,13 +115,7 @@ impl Runner {
                 observer(event);
             }),
         };
-        Self {
-            options: RunnerOptions {
-                observer: Some(both),
-                ..self.options.clone()
-            },
-            ..self.clone()
-        }
+        Self { options: RunnerOptions { observer: Some(both), ..self.options.clone() }, ..self.clone() }
     }
 
     /// The gate.
@@ -166,16 +150,12 @@ impl Runner {
     pub async fn resume(&self, run_id: &RunId, resume: Resume) -> Result<RunState, RunError> {
         let mut live = self.open(run_id).await?;
         if live.state.start().kind == RunKind::Direct {
-            return Err(RunError::WrongKind {
-                run: run_id.clone(),
-                what: "is a direct call, which has no driver",
-            });
+            return Err(RunError::WrongKind { run: run_id.clone(), what: "is a direct call, which has no driver" });
         }
         if !self.can_go_on(&live.state, &resume) {
             return Ok(live.state);
         }
-        live.append(Body::RunResumed(RunResumed { budget: resume.budget }))
-            .await?;
+        live.append(Body::RunResumed(RunResumed { budget: resume.budget })).await?;
         self.drive(live).await
     }
 
@@ -185,10 +165,7 @@ impl Runner {
         if events.is_empty() {
             return Err(JournalError::NoSuchRun(run_id.clone()).into());
         }
-        RunState::fold(&events).map_err(|cause| RunError::Fold {
-            run: run_id.clone(),
-            cause,
-        })
+        RunState::fold(&events).map_err(|cause| RunError::Fold { run: run_id.clone(), cause })
     }
 
     /// Whether anything changed that lets a run go on.
@@ -232,15 +209,9 @@ impl Runner {
 
     /// Takes a run into this process, as of these events.
     fn live(&self, run_id: &RunId, events: &[Event]) -> Result<Live, RunError> {
-        let state = RunState::fold(events).map_err(|cause| RunError::Fold {
-            run: run_id.clone(),
-            cause,
-        })?;
+        let state = RunState::fold(events).map_err(|cause| RunError::Fold { run: run_id.clone(), cause })?;
         if let Some(observer) = &self.options.observer {
-            events
-                .iter()
-                .filter(|_| state.last_seq() == 1)
-                .for_each(|event| observer(event));
+            events.iter().filter(|_| state.last_seq() == 1).for_each(|event| observer(event));
         }
         let inbox = Inbox::default();
         let observer: Observer = {
@@ -252,12 +223,7 @@ impl Runner {
                 }
             })
         };
-        let log = Arc::new(RunLog::new(
-            run_id.clone(),
-            Arc::clone(self.gate.journal()),
-            state.last_seq(),
-            observer,
-        ));
+        let log = Arc::new(RunLog::new(run_id.clone(), Arc::clone(self.gate.journal()), state.last_seq(), observer));
         let agent = state.start().kind == RunKind::Agent;
         let scope = Scope {
             log: Arc::clone(&log),
@@ -269,15 +235,7 @@ impl Runner {
             stale_approval_settles: agent,
         };
         let (held, raw, unredacted) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
-        Ok(Live {
-            log,
-            scope,
-            state,
-            inbox,
-            held,
-            raw,
-            unredacted,
-        })
+        Ok(Live { log, scope, state, inbox, held, raw, unredacted })
     }
 
     /// The loop: ask what comes next, do it, take in what the journal accepted.
@@ -308,10 +266,7 @@ impl Runner {
 
     /// One model turn: request and response are events of their own.
     async fn call_model(&self, live: &mut Live, step: u32) -> Result<(), RunError> {
-        let model = self
-            .model
-            .as_ref()
-            .ok_or_else(|| RunError::NoModel(live.log.run_id().clone()))?;
+        let model = self.model.as_ref().ok_or_else(|| RunError::NoModel(live.log.run_id().clone()))?;
         live.scope.deadline = Some(live.state.deadline());
         let request = ModelRequest {
             step,
@@ -339,19 +294,13 @@ impl Runner {
 
     fn model_failed(&self, error: &ModelError) -> Body {
         let detail = self.gate.redactor().scrub(&error.to_string()).into_owned();
-        Body::ModelFailed(ModelFailed {
-            reason: error.code().to_owned(),
-            detail,
-        })
+        Body::ModelFailed(ModelFailed { reason: error.code().to_owned(), detail })
     }
 
     /// Takes calls to the gate, side by side where there are several.
     async fn run_calls(&self, live: &mut Live, planned: Vec<Planned>) -> Result<(), RunError> {
         let requests: Vec<Request> = planned.into_iter().map(|planned| live.request(planned)).collect();
-        let calls: Vec<_> = requests
-            .iter()
-            .map(|request| self.gate.call(request.clone(), &live.scope))
-            .collect();
+        let calls: Vec<_> = requests.iter().map(|request| self.gate.call(request.clone(), &live.scope)).collect();
         let released = join_all(calls).await;
         live.absorb()?;
         for (request, released) in requests.into_iter().zip(released) {
@@ -363,8 +312,7 @@ impl Runner {
                 }
                 Released::Cancelled { started } => {
                     let code = if started { Code::Interrupted } else { Code::Cancelled };
-                    self.settle_one(live, request, code, started, "the run was cancelled")
-                        .await?;
+                    self.settle_one(live, request, code, started, "the run was cancelled").await?;
                 }
             }
         }
@@ -372,13 +320,7 @@ impl Runner {
     }
 
     async fn settle(&self, live: &mut Live, verdicts: Vec<Verdict>) -> Result<(), RunError> {
-        for Verdict {
-            planned,
-            code,
-            started,
-            why,
-        } in verdicts
-        {
+        for Verdict { planned, code, started, why } in verdicts {
             let request = live.request(planned);
             self.settle_one(live, request, code, started, why).await?;
         }
@@ -418,10 +360,9 @@ impl Live {
     pub(crate) fn absorb(&mut self) -> Result<(), RunError> {
         let events = std::mem::take(&mut *self.inbox.lock().unwrap_or_else(PoisonError::into_inner));
         for event in &events {
-            self.state.apply(event).map_err(|cause: FoldError| RunError::Fold {
-                run: self.log.run_id().clone(),
-                cause,
-            })?;
+            self.state
+                .apply(event)
+                .map_err(|cause: FoldError| RunError::Fold { run: self.log.run_id().clone(), cause })?;
         }
         Ok(())
     }
@@ -444,13 +385,7 @@ impl Live {
             self.raw.insert(call_id, proposed.arguments_text);
         }
         let text = response.text.map(|text| gate.redactor().scrub(&text).into_owned());
-        let body = ModelResponded {
-            text,
-            calls,
-            input_tokens: None,
-            output_tokens: None,
-        }
-        .with_usage(response.usage);
+        let body = ModelResponded { text, calls, input_tokens: None, output_tokens: None }.with_usage(response.usage);
         self.append_at(step, Body::ModelResponded(body)).await
     }
 
@@ -465,31 +400,19 @@ impl Live {
 
     /// A result that is not in the journal is none: the run stops here rather than going round.
     fn expect_settled(&self, call_id: &CallId, settled: &lockgate_contract::event::Settled) -> Result<(), RunError> {
-        let recorded = self
-            .state
-            .calls()
-            .any(|call| call.call_id == *call_id && call.settled.is_some());
+        let recorded = self.state.calls().any(|call| call.call_id == *call_id && call.settled.is_some());
         if recorded {
             return Ok(());
         }
-        Err(RunError::NotRecorded {
-            call: call_id.clone(),
-            detail: settled.audit.text.clone().unwrap_or_default(),
-        })
+        Err(RunError::NotRecorded { call: call_id.clone(), detail: settled.audit.text.clone().unwrap_or_default() })
     }
 }
 
 fn stop_event(stop: Stop) -> Body {
     match stop {
-        Stop::Completed {
-            reason,
-            answer,
-            completed_by,
-        } => Body::RunCompleted(RunCompleted {
-            reason: reason.to_owned(),
-            answer,
-            completed_by,
-        }),
+        Stop::Completed { reason, answer, completed_by } => {
+            Body::RunCompleted(RunCompleted { reason: reason.to_owned(), answer, completed_by })
+        }
         Stop::LimitReached(limit) => Body::RunLimitReached(RunLimitReached { limit }),
         Stop::WaitingForApproval(approvals) => Body::RunWaiting(RunWaiting { approvals }),
         Stop::NeedsReconciliation(calls) => Body::RunNeedsReconciliation(RunNeedsReconciliation { calls }),

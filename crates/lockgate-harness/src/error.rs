@@ -1,6 +1,6 @@
 //! Why a run cannot be driven, or its events not be read.
 
-use lockgate_contract::ids::{CallId, RunId};
+use lockgate_contract::ids::{ApprovalId, CallId, RunId};
 use lockgate_contract::ports::JournalError;
 use thiserror::Error;
 
@@ -30,6 +30,9 @@ pub enum RunError {
     /// An agent's run needs a model.
     #[error("run `{0}` needs a model to go on")]
     NoModel(RunId),
+    /// There is no such question.
+    #[error("there is no approval `{0}`")]
+    NoSuchApproval(ApprovalId),
     /// The run is of another kind than the caller thinks.
     #[error("run `{run}` {what}")]
     WrongKind {

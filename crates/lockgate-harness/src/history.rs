@@ -10,10 +10,7 @@ impl RunState {
         let start = self.start();
         let system = start.system.iter().map(|text| Message::System { text: text.clone() });
         let task = start.task.iter().map(|text| Message::User { text: text.clone() });
-        system
-            .chain(task)
-            .chain(self.turns().iter().flat_map(turn_messages))
-            .collect()
+        system.chain(task).chain(self.turns().iter().flat_map(turn_messages)).collect()
     }
 }
 
@@ -24,16 +21,10 @@ fn turn_messages(turn: &Turn) -> Vec<Message> {
         name: call.tool_name.clone(),
         arguments_text: call.arguments_text.clone(),
     });
-    let assistant = Message::Assistant {
-        text: turn.text.clone(),
-        calls: calls.collect(),
-    };
+    let assistant = Message::Assistant { text: turn.text.clone(), calls: calls.collect() };
     let results = turn.calls.iter().filter_map(|call| {
         let content = call.settled.as_ref()?.model_content();
-        Some(Message::Tool {
-            call_id: call.call_id.clone(),
-            content,
-        })
+        Some(Message::Tool { call_id: call.call_id.clone(), content })
     });
     std::iter::once(assistant).chain(results).collect()
 }

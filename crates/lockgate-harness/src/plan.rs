@@ -82,9 +82,7 @@ impl RunState {
         }
         match self.reason_to_stop(facts) {
             Some(stop) => Command::Stop(stop),
-            None => Command::CallModel {
-                step: u32::try_from(self.turns().len()).unwrap_or(u32::MAX),
-            },
+            None => Command::CallModel { step: u32::try_from(self.turns().len()).unwrap_or(u32::MAX) },
         }
     }
 
@@ -139,10 +137,7 @@ impl RunState {
     fn batch(&self, turn: &Turn, first: usize, facts: &Facts<'_>) -> Vec<Planned> {
         let reads = &self.start().binding.reads;
         let room = self.budget().max_valid_actions.saturating_sub(self.valid_actions());
-        let most = facts
-            .parallel_reads
-            .min(usize::try_from(room).unwrap_or(usize::MAX))
-            .max(1);
+        let most = facts.parallel_reads.min(usize::try_from(room).unwrap_or(usize::MAX)).max(1);
         let mut keys = BTreeSet::new();
         let mut batch = Vec::new();
         for (index, call) in turn.calls.iter().enumerate().skip(first) {
@@ -173,46 +168,20 @@ impl RunState {
         } else {
             None
         };
-        Planned {
-            call: tool_call(call),
-            terms: Terms {
-                over_limit,
-                ..terms(turn, call)
-            },
-        }
+        Planned { call: tool_call(call), terms: Terms { over_limit, ..terms(turn, call) } }
     }
 
     /// Calls that cannot go through the gate any more.
     fn not_runnable(&self, turn: &Turn, call: &Call, facts: &Facts<'_>) -> Option<Verdict> {
         let verdict = |code, started, why| {
-            Some(Verdict {
-                planned: Planned {
-                    call: tool_call(call),
-                    terms: terms(turn, call),
-                },
-                code,
-                started,
-                why,
-            })
+            Some(Verdict { planned: Planned { call: tool_call(call), terms: terms(turn, call) }, code, started, why })
         };
         let replayable = self.start().binding.replayable.contains(&call.tool_name) && call.approval.is_none();
         if call.attempts > 0 && !replayable {
-            verdict(
-                Code::OutcomeUnknown,
-                true,
-                "its driver died after the effect was started, and the result was lost",
-            )
+            verdict(Code::OutcomeUnknown, true, "its driver died after the effect was started, and the result was lost")
         } else if call.redacted && !facts.unredacted.contains(&call.call_id) {
-            let code = if call.approval.is_some() {
-                Code::ApprovalStale
-            } else {
-                Code::InvalidArguments
-            };
-            verdict(
-                code,
-                false,
-                "a secret was taken out of the stored arguments: they are not what the model sent",
-            )
+            let code = if call.approval.is_some() { Code::ApprovalStale } else { Code::InvalidArguments };
+            verdict(code, false, "a secret was taken out of the stored arguments: they are not what the model sent")
         } else {
             None
         }
@@ -221,10 +190,7 @@ impl RunState {
     fn cancelled(&self, turn: &Turn, call: &Call) -> Verdict {
         let started = call.attempts > 0;
         Verdict {
-            planned: Planned {
-                call: tool_call(call),
-                terms: terms(turn, call),
-            },
+            planned: Planned { call: tool_call(call), terms: terms(turn, call) },
             code: if started { Code::Interrupted } else { Code::Cancelled },
             started,
             why: "the run was cancelled",
@@ -233,10 +199,7 @@ impl RunState {
 
     fn blocked(&self, turn: &Turn, call: &Call) -> Verdict {
         Verdict {
-            planned: Planned {
-                call: tool_call(call),
-                terms: terms(turn, call),
-            },
+            planned: Planned { call: tool_call(call), terms: terms(turn, call) },
             code: Code::Blocked,
             started: false,
             why: "a call before it in the same turn ended with an unknown effect",
@@ -262,10 +225,7 @@ impl RunState {
             }
         }
         if let Some((reason, detail)) = self.model_failure() {
-            return Some(Stop::Failed {
-                reason: reason.to_owned(),
-                detail: detail.to_owned(),
-            });
+            return Some(Stop::Failed { reason: reason.to_owned(), detail: detail.to_owned() });
         }
         if facts.now >= self.deadline() {
             return Some(Stop::LimitReached(Limit::Deadline));
@@ -276,11 +236,7 @@ impl RunState {
 
     /// What the last turn says about the end of the run.
     fn reason_in_turn(&self, turn: &Turn) -> Option<Stop> {
-        let completed = |reason, completed_by| Stop::Completed {
-            reason,
-            answer: turn.text.clone(),
-            completed_by,
-        };
+        let completed = |reason, completed_by| Stop::Completed { reason, answer: turn.text.clone(), completed_by };
         if turn.calls.is_empty() {
             return Some(completed(FINAL_ANSWER, None));
         }
@@ -288,32 +244,21 @@ impl RunState {
         if self.start().kind == RunKind::Direct {
             return Some(completed(CALL_SETTLED, None));
         }
-        if turn
-            .calls
-            .iter()
-            .filter_map(settled)
-            .any(|settled| settled.env_reported_completion)
-        {
+        if turn.calls.iter().filter_map(settled).any(|settled| settled.env_reported_completion) {
             return Some(completed(GOAL_REACHED, Some(CompletedBy::Environment)));
         }
         let by_agent = |call: &Call| {
             self.start().binding.completes_run.contains(&call.tool_name)
-                && call
-                    .settled
-                    .as_ref()
-                    .is_some_and(|settled| settled.ok && settled.status == Status::Executed)
+                && call.settled.as_ref().is_some_and(|settled| settled.ok && settled.status == Status::Executed)
         };
         if turn.calls.iter().any(by_agent) {
             return Some(completed(GOAL_REACHED, Some(CompletedBy::Agent)));
         }
         let refused_by = |limit: Limit| {
-            turn.calls
-                .iter()
-                .filter_map(|call| call.settled.as_ref())
-                .any(|settled| {
-                    settled.code == Some(Outcome::Gate(Code::LimitReached))
-                        && settled.reason.as_deref() == Some(limit.word())
-                })
+            turn.calls.iter().filter_map(|call| call.settled.as_ref()).any(|settled| {
+                settled.code == Some(Outcome::Gate(Code::LimitReached))
+                    && settled.reason.as_deref() == Some(limit.word())
+            })
         };
         for limit in [Limit::MaxValidActions, Limit::Deadline] {
             if refused_by(limit) {
@@ -346,13 +291,10 @@ impl RunState {
         }
         let recent = &self.turns()[self.turns().len() - limit..];
         let first = signature(&recent[0])?;
-        recent[1..]
-            .iter()
-            .all(|turn| signature(turn).as_ref() == Some(&first))
-            .then(|| Stop::Failed {
-                reason: "loop_detected".to_owned(),
-                detail: format!("{limit} turns in a row made the same calls and saw the same results"),
-            })
+        recent[1..].iter().all(|turn| signature(turn).as_ref() == Some(&first)).then(|| Stop::Failed {
+            reason: "loop_detected".to_owned(),
+            detail: format!("{limit} turns in a row made the same calls and saw the same results"),
+        })
     }
 }
 
@@ -370,15 +312,8 @@ fn signature(turn: &Turn) -> Option<Vec<(String, String, String)>> {
     turn.calls
         .iter()
         .map(|call| {
-            let settled = call
-                .settled
-                .as_ref()
-                .filter(|settled| settled.status == Status::Executed)?;
-            let arguments = settled
-                .audit
-                .arguments_digest
-                .map(|digest| digest.to_string())
-                .unwrap_or_default();
+            let settled = call.settled.as_ref().filter(|settled| settled.status == Status::Executed)?;
+            let arguments = settled.audit.arguments_digest.map(|digest| digest.to_string()).unwrap_or_default();
             let seen = match (&settled.code, &settled.data) {
                 (Some(code), _) => code.to_string(),
                 (None, data) => data.as_ref().map(|data| data.canonical()).unwrap_or_default(),

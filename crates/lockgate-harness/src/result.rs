@@ -97,9 +97,7 @@ impl RunResult {
     pub fn of(state: &RunState) -> Self {
         let stop = state.stop();
         let (answer, completed_by) = match stop {
-            Some(Stop::Completed {
-                answer, completed_by, ..
-            }) => (answer.clone(), *completed_by),
+            Some(Stop::Completed { answer, completed_by, .. }) => (answer.clone(), *completed_by),
             _ => (None, None),
         };
         Self {
@@ -151,13 +149,7 @@ impl CallSummary {
 
 impl NeutralMessage {
     fn of(message: Message) -> Self {
-        let plain = |role, text| Self {
-            role,
-            text,
-            calls: None,
-            call_id: None,
-            content: None,
-        };
+        let plain = |role, text| Self { role, text, calls: None, call_id: None, content: None };
         match message {
             Message::System { text } => plain("system", Some(text)),
             Message::User { text } => plain("user", Some(text)),
@@ -171,16 +163,11 @@ impl NeutralMessage {
                             .map_or_else(|_| Document::empty_object(), |arguments| arguments.document().clone()),
                     })
                     .collect();
-                Self {
-                    calls: (!calls.is_empty()).then_some(calls),
-                    ..plain("assistant", text)
-                }
+                Self { calls: (!calls.is_empty()).then_some(calls), ..plain("assistant", text) }
             }
-            Message::Tool { call_id, content } => Self {
-                call_id: Some(call_id),
-                content: Some(content),
-                ..plain("tool", None)
-            },
+            Message::Tool { call_id, content } => {
+                Self { call_id: Some(call_id), content: Some(content), ..plain("tool", None) }
+            }
         }
     }
 }

@@ -155,10 +155,7 @@ impl RunState {
     /// The state after `run.started`.
     pub fn begin(event: &Event) -> Result<Self, FoldError> {
         if event.seq != 1 {
-            return Err(FoldError::Sequence {
-                expected: 1,
-                found: event.seq,
-            });
+            return Err(FoldError::Sequence { expected: 1, found: event.seq });
         }
         let Body::RunStarted(start) = body(event)? else {
             return Err(misplaced(event));
@@ -181,10 +178,7 @@ impl RunState {
     /// Takes in the next event that the journal accepted.
     pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
         if event.seq != self.last_seq + 1 {
-            return Err(FoldError::Sequence {
-                expected: self.last_seq + 1,
-                found: event.seq,
-            });
+            return Err(FoldError::Sequence { expected: self.last_seq + 1, found: event.seq });
         }
         match body(event)? {
             Body::RunStarted(_) => return Err(misplaced(event)),
@@ -201,9 +195,7 @@ impl RunState {
             Body::Settled(settled) => self.settle(event, *settled)?,
             Body::RunResumed(resumed) => {
                 if let Some(budget) = resumed.budget {
-                    self.deadline = self
-                        .deadline
-                        .after(budget.deadline().saturating_sub(self.budget.deadline()));
+                    self.deadline = self.deadline.after(budget.deadline().saturating_sub(self.budget.deadline()));
                     self.budget = budget;
                 }
                 // The time in which nobody drove the run is nobody's: it does not count.
@@ -216,17 +208,11 @@ impl RunState {
                     .into_iter()
                     .find(|known| *known == completed.reason)
                     .unwrap_or(FINAL_ANSWER);
-                self.stop = Some(Stop::Completed {
-                    reason,
-                    answer: completed.answer,
-                    completed_by: completed.completed_by,
-                });
+                self.stop =
+                    Some(Stop::Completed { reason, answer: completed.answer, completed_by: completed.completed_by });
             }
             Body::RunFailed(failed) => {
-                self.stop = Some(Stop::Failed {
-                    reason: failed.reason,
-                    detail: failed.detail,
-                });
+                self.stop = Some(Stop::Failed { reason: failed.reason, detail: failed.detail });
             }
             Body::RunLimitReached(reached) => self.stop = Some(Stop::LimitReached(reached.limit)),
             Body::RunCancelled(_) => self.stop = Some(Stop::Cancelled),
@@ -235,10 +221,7 @@ impl RunState {
             Body::Unknown => {
                 // What only informs is kept and skipped; what steers a run must be understood.
                 if event.kind.word().starts_with("run.") || event.kind.word().starts_with("call.") {
-                    return Err(FoldError::NeedsNewerVersion {
-                        seq: event.seq,
-                        kind: event.kind.to_string(),
-                    });
+                    return Err(FoldError::NeedsNewerVersion { seq: event.seq, kind: event.kind.to_string() });
                 }
             }
         }
@@ -252,11 +235,7 @@ impl RunState {
 
     fn responded(&mut self, step: u32, response: ModelResponded) {
         let calls = response.calls.into_iter().map(|call| Call::of(step, call)).collect();
-        self.turns.push(Turn {
-            step,
-            text: response.text,
-            calls,
-        });
+        self.turns.push(Turn { step, text: response.text, calls });
     }
 
     fn requested(&mut self, event: &Event, requested: ToolRequested) -> Result<(), FoldError> {
@@ -285,16 +264,9 @@ impl RunState {
             self.inner_calls.push(call);
         } else if self.start.kind == RunKind::Direct {
             self.steps = self.steps.max(event.step + 1);
-            self.turns.push(Turn {
-                step: event.step,
-                text: None,
-                calls: vec![call],
-            });
+            self.turns.push(Turn { step: event.step, text: None, calls: vec![call] });
         } else {
-            return Err(FoldError::UnknownCall {
-                seq: event.seq,
-                call: call.call_id.to_string(),
-            });
+            return Err(FoldError::UnknownCall { seq: event.seq, call: call.call_id.to_string() });
         }
         Ok(())
     }
@@ -313,10 +285,7 @@ impl RunState {
     fn settle(&mut self, event: &Event, settled: Settled) -> Result<(), FoldError> {
         let call = self.call(event)?;
         if call.settled.is_some() {
-            return Err(FoldError::SettledTwice {
-                seq: event.seq,
-                call: call.call_id.clone(),
-            });
+            return Err(FoldError::SettledTwice { seq: event.seq, call: call.call_id.clone() });
         }
         call.settled = Some(settled);
         Ok(())
@@ -370,11 +339,10 @@ impl RunState {
 
     /// Executed calls, those made inside others included.
     pub fn valid_actions(&self) -> u32 {
-        let executed = self.calls().chain(&self.inner_calls).filter(|call| {
-            call.settled
-                .as_ref()
-                .is_some_and(|settled| settled.status == Status::Executed)
-        });
+        let executed = self
+            .calls()
+            .chain(&self.inner_calls)
+            .filter(|call| call.settled.as_ref().is_some_and(|settled| settled.status == Status::Executed));
         u32::try_from(executed.count()).unwrap_or(u32::MAX)
     }
 
@@ -390,9 +358,7 @@ impl RunState {
 
     /// Why the model gave no answer the last time it was asked.
     pub fn model_failure(&self) -> Option<(&str, &str)> {
-        self.model_failure
-            .as_ref()
-            .map(|(reason, detail)| (reason.as_str(), detail.as_str()))
+        self.model_failure.as_ref().map(|(reason, detail)| (reason.as_str(), detail.as_str()))
     }
 
     /// Where the run stopped.
@@ -439,8 +405,5 @@ fn body(event: &Event) -> Result<Body, FoldError> {
 }
 
 fn misplaced(event: &Event) -> FoldError {
-    FoldError::Misplaced {
-        seq: event.seq,
-        kind: event.kind.to_string(),
-    }
+    FoldError::Misplaced { seq: event.seq, kind: event.kind.to_string() }
 }

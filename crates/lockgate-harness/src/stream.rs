@@ -57,9 +57,6 @@ impl Runner {
         let (sender, events) = mpsc::unbounded_channel();
         // A receiver that went away is no reason to stop: the journal has the events.
         let runner = self.observed_by(Arc::new(move |event: &Event| drop(sender.send(event.clone()))));
-        RunStream {
-            events,
-            driver: tokio::spawn(drive(runner)),
-        }
+        RunStream { events, driver: tokio::spawn(drive(runner)) }
     }
 }

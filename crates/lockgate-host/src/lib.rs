@@ -4,10 +4,7 @@
 //! [`files`], so that tests own them (architecture section 2). This crate owns how the machine is asked; it does not own
 //! what the answers are for, and it knows no tool, run or journal. The journal's database file is the journal's own.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "this crate is the one place that they are disallowed in favour of"
-)]
+#![expect(clippy::disallowed_methods, reason = "this crate is the one place that they are disallowed in favour of")]
 
 pub mod clock;
 pub mod files;

@@ -25,9 +25,7 @@ impl Ids for RandomIds {
 fn without_the_system() -> u64 {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     // Each call steps on by an odd number, so that a process repeats itself after 2^64 calls at the earliest.
-    let count = CALLS
-        .fetch_add(1, Ordering::Relaxed)
-        .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let count = CALLS.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let address = std::ptr::from_ref(&CALLS).addr() as u64;
     mix(start().wrapping_add(count) ^ address.rotate_left(32))
 }

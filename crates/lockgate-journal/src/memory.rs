@@ -47,10 +47,7 @@ struct Call {
 impl MemoryJournal {
     /// An empty journal that stamps and judges by `clock`.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self {
-            clock,
-            state: Mutex::default(),
-        }
+        Self { clock, state: Mutex::default() }
     }
 
     fn commit<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> T {
@@ -99,10 +96,7 @@ impl State {
     }
 
     fn ask(&mut self, approval: Approval, events: Vec<NewEvent>, now: Timestamp) -> Result<Appended, JournalError> {
-        let known = self
-            .approvals
-            .iter()
-            .any(|known| known.approval_id == approval.approval_id);
+        let known = self.approvals.iter().any(|known| known.approval_id == approval.approval_id);
         let run = self.run(&approval.run_id)?;
         if known {
             return Err(JournalError::Exists(approval.approval_id.to_string()));
@@ -119,11 +113,8 @@ impl State {
         events: Vec<NewEvent>,
         now: Timestamp,
     ) -> Result<Appended, ClaimRefused> {
-        let taken = self
-            .run(run)?
-            .calls
-            .get(&claim.call_id)
-            .is_some_and(|call| call.settled || claim.attempt <= call.attempt);
+        let taken =
+            self.run(run)?.calls.get(&claim.call_id).is_some_and(|call| call.settled || claim.attempt <= call.attempt);
         if taken || claim.attempt == 0 {
             return Err(ClaimRefused::AlreadyClaimed);
         }
@@ -227,10 +218,7 @@ impl Run {
 }
 
 fn as_of(approval: &Approval, now: Timestamp) -> Approval {
-    Approval {
-        state: approval.state_at(now),
-        ..approval.clone()
-    }
+    Approval { state: approval.state_at(now), ..approval.clone() }
 }
 
 impl Journal for MemoryJournal {
@@ -272,11 +260,7 @@ impl Journal for MemoryJournal {
     fn approval<'a>(&'a self, approval: &'a ApprovalId) -> BoxFuture<'a, Result<Option<Approval>, JournalError>> {
         Box::pin(async move {
             self.commit(|state, now| {
-                Ok(state
-                    .approvals
-                    .iter()
-                    .find(|known| known.approval_id == *approval)
-                    .map(|found| as_of(found, now)))
+                Ok(state.approvals.iter().find(|known| known.approval_id == *approval).map(|found| as_of(found, now)))
             })
         })
     }
@@ -308,23 +292,13 @@ impl Journal for MemoryJournal {
         run: &'a RunId,
         artifact: &'a ArtifactId,
     ) -> BoxFuture<'a, Result<Option<String>, JournalError>> {
-        Box::pin(async move {
-            Ok(self
-                .lock()
-                .run(run)
-                .ok()
-                .and_then(|run| run.artifacts.get(artifact).cloned()))
-        })
+        Box::pin(async move { Ok(self.lock().run(run).ok().and_then(|run| run.artifacts.get(artifact).cloned())) })
     }
 
     fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>> {
         Box::pin(async move {
             let runs = self.lock().runs.len();
-            let facts = [
-                ("kind", "memory".to_owned()),
-                ("durable", "no".to_owned()),
-                ("runs", runs.to_string()),
-            ];
+            let facts = [("kind", "memory".to_owned()), ("durable", "no".to_owned()), ("runs", runs.to_string())];
             Ok(facts.map(|(name, fact)| (name.to_owned(), fact)).to_vec())
         })
     }

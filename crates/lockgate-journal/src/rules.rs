@@ -54,10 +54,7 @@ pub(crate) fn decide(approval: &Approval, decision: &Decision, now: Timestamp) -
         | (ApprovalState::Withdrawn, ApprovalState::Granted) => true,
         (ApprovalState::Granted | ApprovalState::Denied | ApprovalState::Withdrawn, _) => false,
         (answer @ (ApprovalState::Pending | ApprovalState::Expired | ApprovalState::Consumed), _) => {
-            return Err(JournalError::unavailable(format_args!(
-                "`{}` is not an answer to a question",
-                answer.word()
-            )));
+            return Err(JournalError::unavailable(format_args!("`{}` is not an answer to a question", answer.word())));
         }
     };
     let id = || approval.approval_id.clone();
@@ -66,12 +63,7 @@ pub(crate) fn decide(approval: &Approval, decision: &Decision, now: Timestamp) -
             ApprovalState::Expired => "expired".to_owned(),
             state => format!("already_{}", state.word()),
         };
-        refused(
-            approval,
-            decision,
-            reason,
-            DecisionRefused::NotOpen { approval: id(), state },
-        )
+        refused(approval, decision, reason, DecisionRefused::NotOpen { approval: id(), state })
     } else if decision.digest.as_ref().is_some_and(|shown| *shown != approval.digest) {
         refused(approval, decision, "digest".to_owned(), DecisionRefused::Digest(id()))
     } else {
@@ -89,17 +81,11 @@ fn taken(approval: &Approval, decision: &Decision, now: Timestamp) -> Verdict {
         ..approval.clone()
     };
     let event = decided_event(approval, decision, decision.answer.word(), decision.reason.clone());
-    Verdict {
-        event,
-        answer: Ok(decided),
-    }
+    Verdict { event, answer: Ok(decided) }
 }
 
 fn refused(approval: &Approval, decision: &Decision, reason: String, refusal: DecisionRefused) -> Verdict {
-    Verdict {
-        event: decided_event(approval, decision, "refused", Some(reason)),
-        answer: Err(refusal),
-    }
+    Verdict { event: decided_event(approval, decision, "refused", Some(reason)), answer: Err(refusal) }
 }
 
 fn decided_event(approval: &Approval, decision: &Decision, word: &str, reason: Option<String>) -> NewEvent {

@@ -55,9 +55,7 @@ pub struct SqliteOptions {
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        Self {
-            busy_timeout: Duration::from_secs(10),
-        }
+        Self { busy_timeout: Duration::from_secs(10) }
     }
 }
 
@@ -69,10 +67,7 @@ impl SqliteJournal {
 
     /// Like [`SqliteJournal::open`], with other options.
     pub fn open_with(path: &Path, clock: Arc<dyn Clock>, options: SqliteOptions) -> Result<Self, OpenError> {
-        let place = Place {
-            path: file::prepare(path)?,
-            busy_timeout: options.busy_timeout,
-        };
+        let place = Place { path: file::prepare(path)?, busy_timeout: options.busy_timeout };
         let readers = Arc::new(Readers::new(place.clone()));
         let writer = Writer::start(place, Arc::clone(&clock), Arc::clone(&readers))?;
         Ok(Self { clock, writer, readers })
@@ -81,25 +76,16 @@ impl SqliteJournal {
 
 impl Journal for SqliteJournal {
     fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<Appended, JournalError>> {
-        Box::pin(
-            self.writer
-                .commit(move |connection, now| write::create_run(connection, run, now)),
-        )
+        Box::pin(self.writer.commit(move |connection, now| write::create_run(connection, run, now)))
     }
 
     fn append<'a>(&'a self, run: &'a RunId, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
         let run = run.clone();
-        Box::pin(
-            self.writer
-                .commit(move |connection, now| write::append(connection, &run, events, now)),
-        )
+        Box::pin(self.writer.commit(move |connection, now| write::append(connection, &run, events, now)))
     }
 
     fn ask(&self, approval: Approval, events: Vec<NewEvent>) -> BoxFuture<'_, Result<Appended, JournalError>> {
-        Box::pin(
-            self.writer
-                .commit(move |connection, now| write::ask(connection, approval, events, now)),
-        )
+        Box::pin(self.writer.commit(move |connection, now| write::ask(connection, approval, events, now)))
     }
 
     fn claim<'a>(
@@ -109,10 +95,7 @@ impl Journal for SqliteJournal {
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, ClaimRefused>> {
         let run = run.clone();
-        Box::pin(
-            self.writer
-                .commit(move |connection, now| write::claim(connection, &run, &claim, events, now)),
-        )
+        Box::pin(self.writer.commit(move |connection, now| write::claim(connection, &run, &claim, events, now)))
     }
 
     fn settle<'a>(
@@ -130,27 +113,19 @@ impl Journal for SqliteJournal {
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
-        let committed = self
-            .writer
-            .commit(move |connection, now| write::decide(connection, &decision, now));
+        let committed = self.writer.commit(move |connection, now| write::decide(connection, &decision, now));
         // The outer answer is about the commit, the inner one is what was committed: a refused attempt is recorded too.
         Box::pin(async move { committed.await? })
     }
 
     fn approval<'a>(&'a self, approval: &'a ApprovalId) -> BoxFuture<'a, Result<Option<Approval>, JournalError>> {
         let (id, clock) = (approval.clone(), Arc::clone(&self.clock));
-        Box::pin(
-            self.readers
-                .read(move |connection| read::approval_as_of(connection, &id, clock.now())),
-        )
+        Box::pin(self.readers.read(move |connection| read::approval_as_of(connection, &id, clock.now())))
     }
 
     fn approvals(&self, filter: ApprovalFilter) -> BoxFuture<'_, Result<Vec<Approval>, JournalError>> {
         let clock = Arc::clone(&self.clock);
-        Box::pin(
-            self.readers
-                .read(move |connection| read::approvals(connection, &filter, clock.now())),
-        )
+        Box::pin(self.readers.read(move |connection| read::approvals(connection, &filter, clock.now())))
     }
 
     fn run<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunRecord>, JournalError>> {
@@ -164,10 +139,7 @@ impl Journal for SqliteJournal {
 
     fn events<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
         let run = run.clone();
-        Box::pin(
-            self.readers
-                .read(move |connection| read::events(connection, &run, after)),
-        )
+        Box::pin(self.readers.read(move |connection| read::events(connection, &run, after)))
     }
 
     fn artifact<'a>(
@@ -176,10 +148,7 @@ impl Journal for SqliteJournal {
         artifact: &'a ArtifactId,
     ) -> BoxFuture<'a, Result<Option<String>, JournalError>> {
         let (run, artifact) = (run.clone(), artifact.clone());
-        Box::pin(
-            self.readers
-                .read(move |connection| read::artifact(connection, &run, &artifact)),
-        )
+        Box::pin(self.readers.read(move |connection| read::artifact(connection, &run, &artifact)))
     }
 
     fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>> {

@@ -36,38 +36,21 @@ pub(crate) struct Options {
     harmless_when: Option<Path>,
 }
 
-const EFFECT: Words = Words {
-    noun: "effect",
-    words: &[("read", "Read"), ("write", "Write"), ("external", "External")],
-};
-const REPLAY: Words = Words {
-    noun: "replay policy",
-    words: &[("safe", "Safe"), ("never", "Never")],
-};
+const EFFECT: Words =
+    Words { noun: "effect", words: &[("read", "Read"), ("write", "Write"), ("external", "External")] };
+const REPLAY: Words = Words { noun: "replay policy", words: &[("safe", "Safe"), ("never", "Never")] };
 const IDEMPOTENCY: Words = Words {
     noun: "kind of idempotency",
     words: &[("none", "None"), ("declared", "Declared"), ("provider", "Provider")],
 };
-const PERMISSION: Words = Words {
-    noun: "permission",
-    words: &[("allow", "Allow"), ("ask", "Ask"), ("deny", "Deny")],
-};
+const PERMISSION: Words = Words { noun: "permission", words: &[("allow", "Allow"), ("ask", "Ask"), ("deny", "Deny")] };
 const ON_DUPLICATE: Words = Words {
     noun: "answer to duplicates",
-    words: &[
-        ("run_each", "RunEach"),
-        ("share_result", "ShareResult"),
-        ("reject", "Reject"),
-    ],
+    words: &[("run_each", "RunEach"), ("share_result", "ShareResult"), ("reject", "Reject")],
 };
-const ERROR_TEXT: Words = Words {
-    noun: "kind of error text",
-    words: &[("hidden", "Hidden"), ("vouched", "Vouched")],
-};
-const DEFERRAL: Words = Words {
-    noun: "deferral",
-    words: &[("never", "Never"), ("eligible", "Eligible"), ("deferred", "Deferred")],
-};
+const ERROR_TEXT: Words = Words { noun: "kind of error text", words: &[("hidden", "Hidden"), ("vouched", "Vouched")] };
+const DEFERRAL: Words =
+    Words { noun: "deferral", words: &[("never", "Never"), ("eligible", "Eligible"), ("deferred", "Deferred")] };
 
 const KEYS: &[&str] = &[
     "name",
@@ -211,10 +194,7 @@ impl Options {
             return Some(given.variant.clone());
         }
         let changes_something = self.effect.as_ref().is_none_or(|effect| effect.variant != "Read");
-        let replay = self
-            .replay
-            .as_ref()
-            .filter(|replay| replay.variant == "Safe" && changes_something)?;
+        let replay = self.replay.as_ref().filter(|replay| replay.variant == "Safe" && changes_something)?;
         Some(Ident::new("Declared", replay.span))
     }
 }

@@ -5,11 +5,7 @@ use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 /// The doc comment as text for a model; `None` where there is none. Lines of a paragraph are joined, paragraphs are kept,
 /// and so are the lines of lists, tables and code.
 pub(crate) fn of(attributes: &[Attribute]) -> Option<String> {
-    let lines: Vec<String> = attributes
-        .iter()
-        .filter_map(doc_text)
-        .flat_map(|text| dedented(&text))
-        .collect();
+    let lines: Vec<String> = attributes.iter().filter_map(doc_text).flat_map(|text| dedented(&text)).collect();
     let text = joined(&lines);
     (!text.is_empty()).then_some(text)
 }
@@ -23,9 +19,7 @@ fn doc_text(attribute: &Attribute) -> Option<String> {
         return None;
     }
     match &pair.value {
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(text), ..
-        }) => Some(text.value()),
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
         _ => None,
     }
 }

@@ -57,14 +57,7 @@ fn checked(options: Result<Options>, function: &ItemFn, facade: &Path) -> Result
         )
     });
     let (options, tool, description) = all(options, tool, description)?;
-    Ok(Expansion {
-        facade,
-        function,
-        options: &options,
-        tool: &tool,
-        description: &description,
-    }
-    .tokens())
+    Ok(Expansion { facade, function, options: &options, tool: &tool, description: &description }.tokens())
 }
 
 /// All three values, or all faults.
@@ -73,9 +66,7 @@ fn all<A, B, C>(a: Result<A>, b: Result<B>, c: Result<C>) -> Result<(A, B, C)> {
         (Ok(a), Ok(b), Ok(c)) => Ok((a, b, c)),
         (a, b, c) => {
             let mut faults = [a.err(), b.err(), c.err()].into_iter().flatten();
-            let first = faults
-                .next()
-                .unwrap_or_else(|| Error::new(Span::call_site(), "this tool cannot be read"));
+            let first = faults.next().unwrap_or_else(|| Error::new(Span::call_site(), "this tool cannot be read"));
             Err(faults.fold(first, |mut together, fault| {
                 together.combine(fault);
                 together
@@ -144,12 +135,7 @@ impl Expansion<'_> {
         let flattened = self.tool.arguments().any(Parameter::is_flattened);
         let deny = (!flattened).then(|| quote!(#[serde(deny_unknown_fields)]));
         let fields = self.tool.arguments().map(|parameter| {
-            let Parameter {
-                field_attributes,
-                name,
-                ty,
-                ..
-            } = parameter;
+            let Parameter { field_attributes, name, ty, .. } = parameter;
             quote!(#(#field_attributes)* #name: #ty)
         });
         quote! {
@@ -188,14 +174,9 @@ impl Expansion<'_> {
     /// the code that is derived from them.
     fn assertions(&self) -> TokenStream {
         let private = self.private();
-        let arguments = self
-            .tool
-            .parameters
-            .iter()
-            .filter(|parameter| parameter.role != Role::Context);
-        let mut lines: TokenStream = arguments
-            .map(|Parameter { ty, .. }| quote!(#private::assert_argument::<#ty>();))
-            .collect();
+        let arguments = self.tool.parameters.iter().filter(|parameter| parameter.role != Role::Context);
+        let mut lines: TokenStream =
+            arguments.map(|Parameter { ty, .. }| quote!(#private::assert_argument::<#ty>();)).collect();
         if let Returns::Output(ty) = &self.tool.returns {
             // `Result` serialises too: hidden behind another name, a failure would become an output.
             lines.extend(quote_spanned! {ty.span()=>
@@ -250,11 +231,7 @@ impl Expansion<'_> {
                 }
             });
         }
-        let arguments = if uses_arguments {
-            quote!(arguments)
-        } else {
-            quote!(_arguments)
-        };
+        let arguments = if uses_arguments { quote!(arguments) } else { quote!(_arguments) };
         let call = quote_spanned!(name.span()=> #name(#(#parameters),*).await);
         let result = match &self.tool.returns {
             Returns::Output(_) => quote!(::core::result::Result::Ok(#call)),
@@ -268,21 +245,13 @@ impl Expansion<'_> {
             },
             Returns::Alias(ty) => quote!(<#ty as #private::Fallible>::into_result(#call)),
         };
-        let constructor = if self.has_output_schema() {
-            quote!(handler)
-        } else {
-            quote!(unlisted_handler)
-        };
+        let constructor = if self.has_output_schema() { quote!(handler) } else { quote!(unlisted_handler) };
         let handler = quote! {
             #private::#constructor::<#arguments_type, #output_type, _, _>(
                 |#arguments: #arguments_type, #context: #private::ToolContext| async move { #result }
             )
         };
-        if self.options.blocking {
-            quote!(#handler.blocking())
-        } else {
-            handler
-        }
+        if self.options.blocking { quote!(#handler.blocking()) } else { handler }
     }
 }
 
@@ -294,8 +263,6 @@ fn generated_arguments() -> Ident {
 /// What says something about the tool stays outside; what acts on the function's body goes inside with it.
 fn divided(attributes: &[Attribute]) -> (Vec<&Attribute>, Vec<&Attribute>) {
     attributes.iter().partition(|attribute| {
-        ["doc", "cfg", "cfg_attr", "deprecated"]
-            .iter()
-            .any(|outer| attribute.path().is_ident(outer))
+        ["doc", "cfg", "cfg_attr", "deprecated"].iter().any(|outer| attribute.path().is_ident(outer))
     })
 }

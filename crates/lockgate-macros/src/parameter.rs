@@ -68,10 +68,7 @@ impl Parameter {
             attribute.meta.require_path_only()?;
             self.role = Role::AllArguments;
             return Ok(());
-        } else if ["allow", "expect", "warn", "deny", "forbid"]
-            .iter()
-            .any(|level| is(level))
-        {
+        } else if ["allow", "expect", "warn", "deny", "forbid"].iter().any(|level| is(level)) {
             self.own_attributes.push(attribute.clone());
             return Ok(());
         }
@@ -86,13 +83,7 @@ impl Parameter {
 
     /// The parameter as the function inside keeps it.
     pub(crate) fn declaration(&self) -> TokenStream {
-        let Self {
-            own_attributes,
-            mutability,
-            name,
-            ty,
-            ..
-        } = self;
+        let Self { own_attributes, mutability, name, ty, .. } = self;
         quote!(#(#own_attributes)* #mutability #name: #ty)
     }
 
@@ -139,10 +130,9 @@ fn check_type(ty: &Type) -> Result<()> {
         Type::Reference(_) if last_segment(ty).is_some_and(|segment| segment == "ToolContext") => {
             Err(Error::new_spanned(ty, "a tool takes its `ToolContext` by value"))
         }
-        Type::ImplTrait(_) | Type::TraitObject(_) | Type::Infer(_) => Err(Error::new_spanned(
-            ty,
-            "a parameter of a tool names its type: the schema is made from it",
-        )),
+        Type::ImplTrait(_) | Type::TraitObject(_) | Type::Infer(_) => {
+            Err(Error::new_spanned(ty, "a parameter of a tool names its type: the schema is made from it"))
+        }
         _ if borrows(ty.to_token_stream()) => Err(Error::new_spanned(
             ty,
             "a tool owns its arguments: they outlive the text that they were read from\n\

@@ -29,10 +29,7 @@ impl Returns {
             ));
         };
         let borrowed = match &**ty {
-            Type::Reference(reference) => reference
-                .lifetime
-                .as_ref()
-                .is_none_or(|lifetime| lifetime.ident != "static"),
+            Type::Reference(reference) => reference.lifetime.as_ref().is_none_or(|lifetime| lifetime.ident != "static"),
             _ => false,
         };
         if borrowed || matches!(**ty, Type::ImplTrait(_) | Type::TraitObject(_) | Type::Infer(_)) {
@@ -45,10 +42,7 @@ impl Returns {
             return Ok(Self::Output(ty.clone()));
         }
         Ok(match written_parts(ty).as_slice() {
-            [output, failure] => Self::Result {
-                output: Box::new(output.clone()),
-                failure: Box::new(failure.clone()),
-            },
+            [output, failure] => Self::Result { output: Box::new(output.clone()), failure: Box::new(failure.clone()) },
             _ => Self::Alias(ty.clone()),
         })
     }

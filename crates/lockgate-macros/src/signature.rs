@@ -19,19 +19,12 @@ impl Tool {
         let signature = &function.sig;
         let mut faults = Faults::default();
         faults.note(check_kind(signature));
-        let parameters: Vec<Parameter> = signature
-            .inputs
-            .iter()
-            .filter_map(|input| faults.note(Parameter::read(input)))
-            .collect();
+        let parameters: Vec<Parameter> =
+            signature.inputs.iter().filter_map(|input| faults.note(Parameter::read(input))).collect();
         faults.note(check_roles(&parameters));
         let returns = faults.note(Returns::read(&signature.ident, &signature.output));
         match (faults.0, returns) {
-            (None, Some(returns)) => Ok(Self {
-                name: signature.ident.clone(),
-                parameters,
-                returns,
-            }),
+            (None, Some(returns)) => Ok(Self { name: signature.ident.clone(), parameters, returns }),
             (Some(faults), _) => Err(faults),
             (None, None) => Err(Error::new(signature.ident.span(), "this function cannot be read")),
         }
@@ -39,16 +32,12 @@ impl Tool {
 
     /// The parameters that are one argument each.
     pub(crate) fn arguments(&self) -> impl Iterator<Item = &Parameter> {
-        self.parameters
-            .iter()
-            .filter(|parameter| parameter.role == Role::Argument)
+        self.parameters.iter().filter(|parameter| parameter.role == Role::Argument)
     }
 
     /// The parameter that is all the arguments.
     pub(crate) fn all_arguments(&self) -> Option<&Parameter> {
-        self.parameters
-            .iter()
-            .find(|parameter| parameter.role == Role::AllArguments)
+        self.parameters.iter().find(|parameter| parameter.role == Role::AllArguments)
     }
 }
 

@@ -87,9 +87,7 @@ impl ScriptError {
 }
 
 fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest
-        .map(|key| format!("; did you mean `{key}`?"))
-        .unwrap_or_default()
+    nearest.map(|key| format!("; did you mean `{key}`?")).unwrap_or_default()
 }
 
 /// Why the Chat Completions adapter cannot be built from its options.
@@ -161,8 +159,6 @@ impl OptionsError {
 
 impl From<OptionsError> for ModelError {
     fn from(error: OptionsError) -> Self {
-        Self::Configuration {
-            detail: error.to_string(),
-        }
+        Self::Configuration { detail: error.to_string() }
     }
 }

@@ -73,9 +73,7 @@ impl WireNames {
 fn fits(name: &str) -> bool {
     let mut characters = name.bytes();
     name.len() <= MAX_WIRE_NAME
-        && characters
-            .next()
-            .is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+        && characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
         && characters.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 

@@ -49,10 +49,7 @@ impl ChatCompletions {
     ) -> Result<Self, OptionsError> {
         let options = options.resolve(variable)?;
         let client = client(&options)?;
-        Ok(Self {
-            client,
-            options: Arc::new(options),
-        })
+        Ok(Self { client, options: Arc::new(options) })
     }
 
     async fn exchange(&self, request: &ModelRequest) -> Result<ModelResponse, ModelError> {
@@ -79,18 +76,14 @@ impl ChatCompletions {
             return Err(failure::from_status(status.as_u16(), &headers, &body));
         }
         let body = read_body(answer, self.options.max_response_bytes).await?;
-        let body = String::from_utf8(body).map_err(|_| ModelError::InvalidResponse {
-            detail: "the body is not UTF-8".to_owned(),
-        })?;
+        let body = String::from_utf8(body)
+            .map_err(|_| ModelError::InvalidResponse { detail: "the body is not UTF-8".to_owned() })?;
         response::read(body, &names)
     }
 
     /// A text without the key: some providers quote it in their errors.
     fn without_key(&self, text: &str) -> String {
-        self.options
-            .api_key
-            .as_ref()
-            .map_or_else(|| text.to_owned(), |key| key.hide_in(text))
+        self.options.api_key.as_ref().map_or_else(|| text.to_owned(), |key| key.hide_in(text))
     }
 }
 
@@ -113,13 +106,8 @@ impl ModelAdapter for ChatCompletions {
 
 /// Reads a body, and stops at the first byte past the limit.
 async fn read_body(mut answer: Response, limit: usize) -> Result<Vec<u8>, ModelError> {
-    let too_large = || ModelError::InvalidResponse {
-        detail: format!("the body is larger than {limit} bytes"),
-    };
-    if answer
-        .content_length()
-        .is_some_and(|length| usize::try_from(length).map_or(true, |length| length > limit))
-    {
+    let too_large = || ModelError::InvalidResponse { detail: format!("the body is larger than {limit} bytes") };
+    if answer.content_length().is_some_and(|length| usize::try_from(length).map_or(true, |length| length > limit)) {
         return Err(too_large());
     }
     let mut body = Vec::new();
@@ -151,15 +139,10 @@ fn client(options: &Resolved) -> Result<Client, OptionsError> {
             .with_no_client_auth();
         builder = builder.tls_backend_preconfigured(tls);
     }
-    builder.build().map_err(|error| OptionsError::Client {
-        detail: error.to_string(),
-    })
+    builder.build().map_err(|error| OptionsError::Client { detail: error.to_string() })
 }
 
 /// Limits for reading JSON of a known length.
 fn limits(length: usize) -> Limits {
-    Limits {
-        max_bytes: length,
-        max_depth: MAX_DEPTH,
-    }
+    Limits { max_bytes: length, max_depth: MAX_DEPTH }
 }

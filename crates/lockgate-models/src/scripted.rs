@@ -23,23 +23,16 @@ pub struct ScriptedModel {
 impl ScriptedModel {
     /// Reads a script.
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
-        Ok(Self {
-            turns: script::parse(text)?,
-        })
+        Ok(Self { turns: script::parse(text)? })
     }
 
     /// Reads a script from a file.
     pub fn read(path: &Path) -> Result<Self, ScriptError> {
-        let unreadable = |source| ScriptError::Unreadable {
-            path: path.to_owned(),
-            source,
-        };
+        let unreadable = |source| ScriptError::Unreadable { path: path.to_owned(), source };
         let file = File::open(path).map_err(unreadable)?;
         let mut text = String::new();
         // One byte more than allowed is enough to see that it is too large.
-        file.take(MAX_SCRIPT_BYTES as u64 + 1)
-            .read_to_string(&mut text)
-            .map_err(unreadable)?;
+        file.take(MAX_SCRIPT_BYTES as u64 + 1).read_to_string(&mut text).map_err(unreadable)?;
         Self::parse(&text)
     }
 

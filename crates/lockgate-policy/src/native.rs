@@ -33,10 +33,7 @@ impl NativePolicy {
             (Permission::Allow, false) => (PolicyDecision::Allow, "native:declared-allow", "is allowed"),
         };
         let tool = request.tool;
-        let declared = tool
-            .permission_reason()
-            .map(|reason| format!(": {reason}"))
-            .unwrap_or_default();
+        let declared = tool.permission_reason().map(|reason| format!(": {reason}")).unwrap_or_default();
         PolicyVerdict {
             decision,
             policies: vec![policy.to_owned()],

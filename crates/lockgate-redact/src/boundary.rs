@@ -49,11 +49,7 @@ fn ends_colour(head: &[u8]) -> bool {
     let Some((b'm', parameters)) = head.split_last() else {
         return false;
     };
-    let open = parameters
-        .iter()
-        .rev()
-        .take(16)
-        .position(|byte| !(byte.is_ascii_digit() || *byte == b';'));
+    let open = parameters.iter().rev().take(16).position(|byte| !(byte.is_ascii_digit() || *byte == b';'));
     open.is_some_and(|distance| parameters[parameters.len() - 1 - distance] == b'[')
 }
 

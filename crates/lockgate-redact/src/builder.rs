@@ -53,11 +53,7 @@ impl Default for ScrubberBuilder {
 impl ScrubberBuilder {
     /// A builder without known values, with [`DEFAULT_KEY`].
     pub fn new() -> Self {
-        Self {
-            key: DEFAULT_KEY.into(),
-            secrets: Vec::new(),
-            allowed: HashSet::new(),
-        }
+        Self { key: DEFAULT_KEY.into(), secrets: Vec::new(), allowed: HashSet::new() }
     }
 
     /// The key of the tags in markers: the same key gives the same tags.
@@ -77,34 +73,23 @@ impl ScrubberBuilder {
     #[expect(clippy::needless_pass_by_value, reason = "the caller hands its secret over")]
     pub fn secret(&mut self, name: &str, value: SecretValue) -> Result<&mut Self, RedactError> {
         let usable = (1..=LONGEST_NAME).contains(&name.len())
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte));
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte));
         if !usable {
             return Err(RedactError::UnusableName { name: name.to_owned() });
         }
         let trimmed = value.expose().trim();
         let length = trimmed.chars().count();
         if length < MINIMUM_LENGTH {
-            return Err(RedactError::SecretTooShort {
-                name: name.to_owned(),
-                length,
-            });
+            return Err(RedactError::SecretTooShort { name: name.to_owned(), length });
         }
-        let shown = self
-            .labels()
-            .into_iter()
-            .any(|label| marker_start(&label).contains(trimmed))
+        let shown = self.labels().into_iter().any(|label| marker_start(&label).contains(trimmed))
             || std::iter::once(trimmed)
                 .chain(self.secrets.iter().map(|secret| secret.value.expose()))
                 .any(|value| marker_start(name).contains(value));
         if shown {
             return Err(RedactError::ValueInMarker { name: name.to_owned() });
         }
-        self.secrets.push(Named {
-            name: name.into(),
-            value: SecretValue::new(trimmed),
-        });
+        self.secrets.push(Named { name: name.into(), value: SecretValue::new(trimmed) });
         Ok(self)
     }
 
@@ -115,9 +100,7 @@ impl ScrubberBuilder {
     ///
     /// [`RedactError::UnusableDigest`] when this is not a digest of 64 hexadecimal digits.
     pub fn allow_digest(&mut self, digest: &str) -> Result<&mut Self, RedactError> {
-        let unusable = || RedactError::UnusableDigest {
-            entry: digest.to_owned(),
-        };
+        let unusable = || RedactError::UnusableDigest { entry: digest.to_owned() };
         if digest.len() != 64 || !digest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(unusable());
         }

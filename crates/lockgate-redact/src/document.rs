@@ -26,12 +26,7 @@ pub(crate) fn scrub(scrubber: &Scrubber, document: &Document) -> Option<Document
     if places.is_empty() && memchr::memchr(b'\\', text.as_bytes()).is_none() {
         return None;
     }
-    let mut walk = Walk {
-        scrubber,
-        text,
-        places,
-        edits: Vec::new(),
-    };
+    let mut walk = Walk { scrubber, text, places, edits: Vec::new() };
     walk.value(document.root(), None);
     if walk.edits.is_empty() {
         return None;
@@ -89,11 +84,7 @@ impl<'d> Walk<'d> {
             }
             // A marker in a key says what stood there, not what the value is.
             let judged = self.is_suspicious(name) && !key.contains(OPENING);
-            let kind = if judged {
-                classify(&key)
-            } else {
-                named.filter(|_| key == "value")
-            };
+            let kind = if judged { classify(&key) } else { named.filter(|_| key == "value") };
             let kind = kind.filter(|_| !value.as_str().is_some_and(|text| is_directory_variable(&key, &text)));
             self.value(value, kind);
         }
@@ -148,11 +139,7 @@ impl<'d> Walk<'d> {
         let text = node.as_str()?;
         self.scrubber.scrub_in_context(&text, |text| {
             let kind = kind.filter(|_| !is_placeholder(text))?;
-            let part = if kind == KeyKind::Authorization {
-                credential(text, true)?
-            } else {
-                0..text.len()
-            };
+            let part = if kind == KeyKind::Authorization { credential(text, true)? } else { 0..text.len() };
             Some((part, kind))
         })
     }
@@ -172,8 +159,7 @@ impl<'d> Walk<'d> {
     }
 
     fn edit(&mut self, node: Node<'d>, new_text: &str) {
-        self.edits
-            .push((self.place(node), Document::string(new_text).text().to_owned()));
+        self.edits.push((self.place(node), Document::string(new_text).text().to_owned()));
     }
 
     fn edited(&self) -> String {

@@ -17,12 +17,7 @@ pub(crate) struct Needle {
 /// What RFC 3986 leaves alone.
 const UNRESERVED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 /// What JavaScript's `encodeURIComponent` leaves alone.
-const COMPONENT: AsciiSet = UNRESERVED
-    .remove(b'!')
-    .remove(b'*')
-    .remove(b'\'')
-    .remove(b'(')
-    .remove(b')');
+const COMPONENT: AsciiSet = UNRESERVED.remove(b'!').remove(b'*').remove(b'\'').remove(b'(').remove(b')');
 /// What encoders of whole paths leave alone.
 const PATH: AsciiSet = UNRESERVED.remove(b'/');
 /// What HTML forms encode (blanks become `+`, see below).
@@ -62,23 +57,12 @@ pub(crate) fn needles(value: &str) -> Vec<Needle> {
         needles.plain(once);
     }
     needles.plain(html_escaped(value));
-    for set in [
-        NON_ALPHANUMERIC,
-        &UNRESERVED,
-        &COMPONENT,
-        &PATH,
-        &QUERY,
-        &USERINFO,
-        &FORM,
-    ] {
+    for set in [NON_ALPHANUMERIC, &UNRESERVED, &COMPONENT, &PATH, &QUERY, &USERINFO, &FORM] {
         needles.url(percent_encode(value.as_bytes(), set).to_string());
     }
     needles.url(percent_encode(value.as_bytes(), &FORM).to_string().replace("%20", "+"));
-    let hexadecimal: String = value
-        .bytes()
-        .flat_map(|byte| [byte >> 4, byte & 0xf])
-        .filter_map(|digit| hex_digit(digit.into()))
-        .collect();
+    let hexadecimal: String =
+        value.bytes().flat_map(|byte| [byte >> 4, byte & 0xf]).filter_map(|digit| hex_digit(digit.into())).collect();
     needles.plain(hexadecimal.to_ascii_uppercase());
     needles.plain(hexadecimal);
     for engine in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
@@ -144,11 +128,7 @@ fn json_escaped(value: &str, style: JsonStyle) -> String {
             _ if letter.is_control() && letter.is_ascii() || style.escapes(letter) => {
                 for unit in letter.encode_utf16(&mut [0; 2]) {
                     out.push_str("\\u");
-                    out.extend(
-                        [12, 8, 4, 0]
-                            .into_iter()
-                            .filter_map(|shift| hex_digit((*unit >> shift) & 0xf)),
-                    );
+                    out.extend([12, 8, 4, 0].into_iter().filter_map(|shift| hex_digit((*unit >> shift) & 0xf)));
                 }
             }
             _ => out.push(letter),
@@ -162,12 +142,7 @@ fn hex_digit(value: u16) -> Option<char> {
 }
 
 fn html_escaped(value: &str) -> String {
-    value
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-        .replace('\'', "&#39;")
+    value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#39;")
 }
 
 #[derive(Default)]
@@ -181,11 +156,7 @@ impl Needles {
     }
 
     fn plain(&mut self, text: String) {
-        self.add(Needle {
-            text,
-            bits_before: false,
-            bits_after: false,
-        });
+        self.add(Needle { text, bits_before: false, bits_after: false });
     }
 
     /// A percent-encoded text with its digits in both cases.

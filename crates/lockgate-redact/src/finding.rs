@@ -30,12 +30,7 @@ pub(crate) struct Finding<'a> {
 impl<'a> Finding<'a> {
     /// A part of the text that stands for itself.
     pub(crate) fn part(text: &'a str, range: Range<usize>, label: &'a str, rank: Rank) -> Self {
-        Self {
-            value: &text[range.clone()],
-            range,
-            label,
-            rank,
-        }
+        Self { value: &text[range.clone()], range, label, rank }
     }
 }
 

@@ -16,14 +16,8 @@ pub(crate) enum KeyKind {
 
 impl KeyKind {
     /// Every kind, for the list of labels.
-    pub(crate) const ALL: [Self; 6] = [
-        Self::Password,
-        Self::Secret,
-        Self::Token,
-        Self::Key,
-        Self::Authorization,
-        Self::Cookie,
-    ];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Password, Self::Secret, Self::Token, Self::Key, Self::Authorization, Self::Cookie];
 
     /// The label of the marker.
     pub(crate) fn label(self) -> &'static str {
@@ -254,10 +248,7 @@ pub(crate) fn classify(name: &str) -> Option<KeyKind> {
 
 /// Whether a name is written like an environment variable.
 pub(crate) fn is_variable_name(name: &str) -> bool {
-    name.len() > 2
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+    name.len() > 2 && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
 const LONGEST: usize = 96;
@@ -274,11 +265,7 @@ impl Folded {
     fn new(name: &str) -> Self {
         let bytes = name.as_bytes();
         let bytes = &bytes[bytes.len().saturating_sub(LONGEST)..];
-        let mut folded = Self {
-            text: [0; LONGEST],
-            ends: [0; MOST_WORDS],
-            count: 0,
-        };
+        let mut folded = Self { text: [0; LONGEST], ends: [0; MOST_WORDS], count: 0 };
         let mut length = 0;
         let mut word_open = false;
         for (index, &byte) in bytes.iter().enumerate() {
@@ -316,10 +303,7 @@ impl Folded {
 
     /// `api_key_2` and `password1` are judged like `api_key` and `password`.
     fn drop_number(&mut self) {
-        while self.count > 1
-            && self
-                .word_from_end(0)
-                .is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()))
+        while self.count > 1 && self.word_from_end(0).is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()))
         {
             self.count -= 1;
         }
@@ -331,9 +315,7 @@ impl Folded {
     }
 
     fn words(&self) -> impl Iterator<Item = &str> {
-        (0..self.count)
-            .rev()
-            .filter_map(|distance| self.word_from_end(distance))
+        (0..self.count).rev().filter_map(|distance| self.word_from_end(distance))
     }
 
     fn word_from_end(&self, distance: usize) -> Option<&str> {

@@ -39,11 +39,7 @@ impl KnownValues {
         let needles: Vec<(Needle, usize)> = secrets
             .iter()
             .enumerate()
-            .flat_map(|(index, secret)| {
-                needles(secret.value.expose())
-                    .into_iter()
-                    .map(move |needle| (needle, index))
-            })
+            .flat_map(|(index, secret)| needles(secret.value.expose()).into_iter().map(move |needle| (needle, index)))
             .collect();
         let search = match packed(&needles) {
             Some(searchers) => Search::Packed(searchers),
@@ -51,17 +47,10 @@ impl KnownValues {
                 AhoCorasick::builder()
                     .match_kind(MatchKind::LeftmostLongest)
                     .build(needles.iter().map(|(needle, _)| needle.text.as_bytes()))
-                    .map_err(|source| RedactError::Automaton {
-                        count: needles.len(),
-                        source: Box::new(source),
-                    })?,
+                    .map_err(|source| RedactError::Automaton { count: needles.len(), source: Box::new(source) })?,
             ),
         };
-        Ok(Self {
-            secrets,
-            needles,
-            search,
-        })
+        Ok(Self { secrets, needles, search })
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
@@ -104,12 +93,7 @@ impl KnownValues {
             end += 1;
         }
         let secret = &self.secrets[*secret];
-        Finding {
-            range: start..end,
-            label: &secret.name,
-            rank: Rank::Known,
-            value: secret.value.expose(),
-        }
+        Finding { range: start..end, label: &secret.name, rank: Rank::Known, value: secret.value.expose() }
     }
 }
 

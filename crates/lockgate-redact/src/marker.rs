@@ -46,10 +46,7 @@ pub(crate) fn positions(text: &str, labels: &HashSet<Box<str>>) -> Vec<Range<usi
     memchr::memmem::find_iter(text.as_bytes(), OPENING)
         .filter_map(|start| {
             let label_start = start + OPENING.len();
-            let label_length = text.as_bytes()[label_start..]
-                .iter()
-                .take(65)
-                .position(|&byte| byte == b'#')?;
+            let label_length = text.as_bytes()[label_start..].iter().take(65).position(|&byte| byte == b'#')?;
             let label_end = label_start + label_length;
             let label = text.get(label_start..label_end)?;
             let tag = text.as_bytes().get(label_end + 1..label_end + 6)?;

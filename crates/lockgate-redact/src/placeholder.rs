@@ -73,15 +73,10 @@ fn is_filler(value: &str) -> bool {
 fn is_template(value: &str) -> bool {
     let name = |text: &str| {
         !text.is_empty()
-            && text
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b' ' | b':'))
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b' ' | b':'))
     };
     let wrapped = |open: &str, close: &str| {
-        value
-            .strip_prefix(open)
-            .and_then(|rest| rest.strip_suffix(close))
-            .is_some_and(|inner| !inner.contains(open))
+        value.strip_prefix(open).and_then(|rest| rest.strip_suffix(close)).is_some_and(|inner| !inner.contains(open))
     };
     wrapped("${", "}")
         || wrapped("$(", ")")
@@ -91,17 +86,12 @@ fn is_template(value: &str) -> bool {
         || value
             .strip_prefix('$')
             .is_some_and(|rest| !rest.starts_with(|first: char| first.is_ascii_digit()) && name(rest))
-        || value
-            .strip_prefix('%')
-            .and_then(|rest| rest.strip_suffix('%'))
-            .is_some_and(name)
+        || value.strip_prefix('%').and_then(|rest| rest.strip_suffix('%')).is_some_and(name)
         || matches!(value, "%s" | "%v" | "%q" | "%@")
 }
 
 fn starts_with_ignoring_case(value: &str, prefix: &str) -> bool {
-    value
-        .get(..prefix.len())
-        .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    value.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
 #[cfg(test)]

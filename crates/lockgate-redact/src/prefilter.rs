@@ -67,18 +67,10 @@ impl Prefilter {
         // INVARIANT: no literal begins with another one, so every place has at most one. A longer literal is left out;
         // the shorter one, which is found wherever the longer one is, starts the rules of both.
         let all: Vec<(&'static str, Vec<Trigger>)> = triggers_of.into_iter().collect();
-        let merged = all
-            .iter()
-            .filter(|(literal, _)| !has_shorter(literal, &all))
-            .map(|(literal, _)| {
-                let longer = all.iter().filter(|(other, _)| other.starts_with(literal));
-                (
-                    *literal,
-                    longer
-                        .flat_map(|(_, triggers)| triggers.iter().copied())
-                        .collect::<Vec<_>>(),
-                )
-            });
+        let merged = all.iter().filter(|(literal, _)| !has_shorter(literal, &all)).map(|(literal, _)| {
+            let longer = all.iter().filter(|(other, _)| other.starts_with(literal));
+            (*literal, longer.flat_map(|(_, triggers)| triggers.iter().copied()).collect::<Vec<_>>())
+        });
         let (packed, short): (Vec<_>, Vec<_>) = merged.partition(|(literal, _)| literal.len() >= SHORTEST_PACKED);
         let patterns: Vec<&'static str> = packed.iter().map(|(literal, _)| *literal).collect();
         let finders = short
@@ -102,11 +94,7 @@ impl Prefilter {
             start = at + 1;
         }
         for (finder, literal) in &self.short {
-            hits.extend(
-                finder
-                    .find_iter(text.as_bytes())
-                    .map(|at| Hit { at, literal: *literal }),
-            );
+            hits.extend(finder.find_iter(text.as_bytes()).map(|at| Hit { at, literal: *literal }));
         }
         hits.sort_by_key(|hit| hit.at);
         hits
@@ -119,18 +107,13 @@ impl Prefilter {
 }
 
 fn has_shorter(literal: &str, all: &[(&'static str, Vec<Trigger>)]) -> bool {
-    all.iter()
-        .any(|(other, _)| other.len() < literal.len() && literal.starts_with(other))
+    all.iter().any(|(other, _)| other.len() < literal.len() && literal.starts_with(other))
 }
 
 /// Every literal with what it starts; a literal may come more than once.
 fn literals() -> impl Iterator<Item = (&'static str, Trigger)> {
-    let structural = [
-        ("://", Trigger::Url),
-        ("PRIVATE KEY", Trigger::Pem),
-        ("earer ", Trigger::Bearer),
-        ("asic ", Trigger::Basic),
-    ];
+    let structural =
+        [("://", Trigger::Url), ("PRIVATE KEY", Trigger::Pem), ("earer ", Trigger::Bearer), ("asic ", Trigger::Basic)];
     let keys = STEMS.into_iter().map(|stem| (stem, Trigger::Key));
     let rules = RULES.iter().enumerate().flat_map(|(index, Rule { literals, .. })| {
         literals.iter().map(move |literal| (*literal, Trigger::Rule(index)))
@@ -141,11 +124,8 @@ fn literals() -> impl Iterator<Item = (&'static str, Trigger)> {
 impl Search {
     fn new(patterns: &[&'static str]) -> Result<Self, RedactError> {
         if patterns.len() <= PACKED_LIMIT {
-            let packed = packed::Config::new()
-                .match_kind(packed::MatchKind::LeftmostFirst)
-                .builder()
-                .extend(patterns)
-                .build();
+            let packed =
+                packed::Config::new().match_kind(packed::MatchKind::LeftmostFirst).builder().extend(patterns).build();
             if let Some(searcher) = packed {
                 return Ok(Self::Packed(searcher));
             }
@@ -154,18 +134,15 @@ impl Search {
             .match_kind(MatchKind::LeftmostFirst)
             .build(patterns)
             .map(Self::Automaton)
-            .map_err(|source| RedactError::Automaton {
-                count: patterns.len(),
-                source: Box::new(source),
-            })
+            .map_err(|source| RedactError::Automaton { count: patterns.len(), source: Box::new(source) })
     }
 
     fn find(&self, text: &str, start: usize) -> Option<(usize, usize)> {
         let end = text.len();
         match self {
-            Self::Packed(searcher) => searcher
-                .find_in(text, Span { start, end })
-                .map(|found| (found.start(), found.pattern().as_usize())),
+            Self::Packed(searcher) => {
+                searcher.find_in(text, Span { start, end }).map(|found| (found.start(), found.pattern().as_usize()))
+            }
             Self::Automaton(automaton) => automaton
                 .find(Input::new(text).range(start..end))
                 .map(|found| (found.start(), found.pattern().as_usize())),
@@ -189,21 +166,12 @@ mod tests {
     #[test]
     fn overlapping_literals_are_all_reported() {
         let prefilter = Prefilter::new().unwrap();
-        let found: Vec<Trigger> = prefilter
-            .hits("key-passecret://")
-            .into_iter()
-            .flat_map(|hit| prefilter.triggers(hit).to_vec())
-            .collect();
-        assert_eq!(
-            found.iter().filter(|&&trigger| trigger == Trigger::Key).count(),
-            3,
-            "{found:?}"
-        );
+        let found: Vec<Trigger> =
+            prefilter.hits("key-passecret://").into_iter().flat_map(|hit| prefilter.triggers(hit).to_vec()).collect();
+        assert_eq!(found.iter().filter(|&&trigger| trigger == Trigger::Key).count(), 3, "{found:?}");
         assert!(found.contains(&Trigger::Url));
         assert!(
-            found
-                .iter()
-                .any(|trigger| matches!(trigger, Trigger::Rule(index) if RULES[*index].label == "mailgun_key"))
+            found.iter().any(|trigger| matches!(trigger, Trigger::Rule(index) if RULES[*index].label == "mailgun_key"))
         );
         assert!(prefilter.hits("a clean text").is_empty());
     }

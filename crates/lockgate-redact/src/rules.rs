@@ -58,10 +58,7 @@ pub(crate) struct CompiledRule {
 
 impl CompiledRule {
     pub(crate) const fn new(rule: &'static Rule) -> Self {
-        Self {
-            rule,
-            pattern: OnceLock::new(),
-        }
+        Self { rule, pattern: OnceLock::new() }
     }
 
     /// The token whose literal stands at `at`. `found_until` says whether another finding ends at a place; there a
@@ -75,14 +72,7 @@ impl CompiledRule {
         let bytes = text.as_bytes();
         let start = match self.rule.lead {
             Lead::Bytes(count) => at.checked_sub(count)?,
-            Lead::Digits => {
-                at - bytes[..at]
-                    .iter()
-                    .rev()
-                    .take(16)
-                    .take_while(|byte| byte.is_ascii_digit())
-                    .count()
-            }
+            Lead::Digits => at - bytes[..at].iter().rev().take(16).take_while(|byte| byte.is_ascii_digit()).count(),
         };
         let hyphen_before = start.checked_sub(1).is_some_and(|before| bytes[before] == b'-');
         let begins = match self.rule.boundary {

@@ -39,8 +39,7 @@ pub struct Scrubber {
 
 impl Redactor for Scrubber {
     fn scrub<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.scrub_in_context(text, |_| None)
-            .map_or(Cow::Borrowed(text), Cow::Owned)
+        self.scrub_in_context(text, |_| None).map_or(Cow::Borrowed(text), Cow::Owned)
     }
 
     fn scrub_document(&self, document: &Document) -> Option<Document> {
@@ -99,9 +98,8 @@ impl Scrubber {
             for trigger in self.prefilter.triggers(hit) {
                 let found = match *trigger {
                     Trigger::Rule(_) | Trigger::Pem if hit.at < shape_end => None,
-                    Trigger::Rule(index) => self.rules[index].find(text, hit.at, |at| {
-                        at == shape_end || known_ends.binary_search(&at).is_ok()
-                    }),
+                    Trigger::Rule(index) => self.rules[index]
+                        .find(text, hit.at, |at| at == shape_end || known_ends.binary_search(&at).is_ok()),
                     Trigger::Pem => pem::find(text, hit.at),
                     Trigger::Url => url::find(text, hit.at),
                     _ if hit.at < context_end => None,
@@ -112,11 +110,7 @@ impl Scrubber {
                 let Some(found) = found.filter(|finding| !self.is_allowed(finding.value)) else {
                     continue;
                 };
-                let end = if found.rank == Rank::Shape {
-                    &mut shape_end
-                } else {
-                    &mut context_end
-                };
+                let end = if found.rank == Rank::Shape { &mut shape_end } else { &mut context_end };
                 *end = found.range.end.max(*end);
                 findings.push(found);
             }
@@ -125,20 +119,14 @@ impl Scrubber {
     }
 
     fn is_allowed(&self, value: &str) -> bool {
-        !self.allowed.is_empty()
-            && self
-                .allowed
-                .contains::<[u8; 32]>(&Sha256::digest(value.as_bytes()).into())
+        !self.allowed.is_empty() && self.allowed.contains::<[u8; 32]>(&Sha256::digest(value.as_bytes()).into())
     }
 }
 
 impl fmt::Debug for Scrubber {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.known.names().collect();
-        formatter
-            .debug_struct("Scrubber")
-            .field("secrets", &names)
-            .finish_non_exhaustive()
+        formatter.debug_struct("Scrubber").field("secrets", &names).finish_non_exhaustive()
     }
 }
 

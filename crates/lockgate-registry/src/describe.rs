@@ -103,9 +103,7 @@ impl InternalView {
             on_duplicate: spec.on_duplicate(),
             deferral: spec.deferral(),
             error_text: spec.error_text(),
-            timeout_ms: spec
-                .timeout()
-                .map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
+            timeout_ms: spec.timeout().map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
             resource_keys: spec.resource_keys().clone(),
             abilities: spec.abilities(),
             has_handler: spec.handler().is_some(),

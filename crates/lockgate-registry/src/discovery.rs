@@ -50,20 +50,13 @@ impl Registry {
     pub fn discover(&self, subject: &Subject) -> Discovery {
         let all = self.tools();
         let registered = !all.is_empty();
-        let tools: Vec<_> = all
-            .into_iter()
-            .filter(|tool| visible_to(tool.spec(), subject))
-            .collect();
+        let tools: Vec<_> = all.into_iter().filter(|tool| visible_to(tool.spec(), subject)).collect();
         let standing = match (registered, tools.is_empty()) {
             (false, _) => Standing::NothingRegistered,
             (true, true) => Standing::NothingVisible,
             (true, false) => Standing::Visible,
         };
-        Discovery {
-            source: subject.source(),
-            standing,
-            tools,
-        }
+        Discovery { source: subject.source(), standing, tools }
     }
 }
 
@@ -102,8 +95,7 @@ impl Discovery {
     /// Only the names that an operator listed: exact, and `*` for any run of characters where it is written.
     #[must_use]
     pub fn only(mut self, allow: &[String]) -> Self {
-        self.tools
-            .retain(|tool| allow.iter().any(|rule| matches_rule(rule, tool.spec().name())));
+        self.tools.retain(|tool| allow.iter().any(|rule| matches_rule(rule, tool.spec().name())));
         if self.tools.is_empty() && self.standing == Standing::Visible {
             self.standing = Standing::NothingVisible;
         }
@@ -114,10 +106,7 @@ impl Discovery {
     pub fn bind(&self) -> RunBinding {
         let specs = || self.tools.iter().map(|tool| tool.spec());
         let names_of = |which: fn(&ToolSpec) -> bool| -> BTreeSet<String> {
-            specs()
-                .filter(|spec| which(spec))
-                .map(|spec| spec.name().to_owned())
-                .collect()
+            specs().filter(|spec| which(spec)).map(|spec| spec.name().to_owned()).collect()
         };
         RunBinding {
             allowed: AllowedTools::new(

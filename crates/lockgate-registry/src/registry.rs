@@ -31,9 +31,7 @@ pub struct RegistryRules {
 
 impl Default for RegistryRules {
     fn default() -> Self {
-        Self {
-            unknown_fields: UnknownFields::AsDeclared,
-        }
+        Self { unknown_fields: UnknownFields::AsDeclared }
     }
 }
 
@@ -135,10 +133,7 @@ impl Default for Registry {
 impl Registry {
     /// A registry without tools.
     pub fn new(rules: RegistryRules) -> Self {
-        Self {
-            rules,
-            state: RwLock::default(),
-        }
+        Self { rules, state: RwLock::default() }
     }
 
     /// Registers a tool. A duplicate is refused and the registered one stays in force.
@@ -148,10 +143,7 @@ impl Registry {
         let mut state = self.write();
         let result = admitted.and_then(|tool| state.insert_new(tool));
         if let Err(error) = &result {
-            state.changes.push(Change::Refused {
-                name,
-                error: error.clone(),
-            });
+            state.changes.push(Change::Refused { name, error: error.clone() });
         }
         result
     }
@@ -163,10 +155,7 @@ impl Registry {
         let mut state = self.write();
         let result = admitted.and_then(|tool| state.replace(&name, tool, rule));
         if let Err(error) = &result {
-            state.changes.push(Change::Refused {
-                name,
-                error: error.clone(),
-            });
+            state.changes.push(Change::Refused { name, error: error.clone() });
         }
         result
     }
@@ -180,10 +169,7 @@ impl Registry {
         // Runs that were to finish with an older definition of it do not outlive the revocation.
         state.superseded.retain(|(superseded, _), _| superseded != name);
         let definition = tool.spec.definition();
-        state.changes.push(Change::Revoked {
-            name: name.to_owned(),
-            definition,
-        });
+        state.changes.push(Change::Revoked { name: name.to_owned(), definition });
         true
     }
 
@@ -207,19 +193,9 @@ impl Registry {
             }),
             (Some(tool), Some(bound)) if bound == tool.spec.definition() => Ok(Arc::clone(tool)),
             (Some(tool), Some(bound)) => match state.superseded.get(&(name.to_owned(), bound)) {
-                Some(Superseded {
-                    tool: old,
-                    rule: ReplacementRule::Finish,
-                }) => Ok(Arc::clone(old)),
-                Some(Superseded {
-                    rule: ReplacementRule::Migrate,
-                    ..
-                }) => Ok(Arc::clone(tool)),
-                Some(Superseded {
-                    rule: ReplacementRule::Stop,
-                    ..
-                })
-                | None => Err(ResolveError::ContractMismatch {
+                Some(Superseded { tool: old, rule: ReplacementRule::Finish }) => Ok(Arc::clone(old)),
+                Some(Superseded { rule: ReplacementRule::Migrate, .. }) => Ok(Arc::clone(tool)),
+                Some(Superseded { rule: ReplacementRule::Stop, .. }) | None => Err(ResolveError::ContractMismatch {
                     name: name.to_owned(),
                     version: tool.spec.version().to_owned(),
                     bound,
@@ -259,13 +235,7 @@ impl Registry {
             .filter_map(|name| state.tools.get_key_value(name))
             .map(|(name, tool)| (name.clone(), Arc::clone(tool)))
             .collect();
-        Self {
-            rules: self.rules,
-            state: RwLock::new(State {
-                tools,
-                ..State::default()
-            }),
-        }
+        Self { rules: self.rules, state: RwLock::new(State { tools, ..State::default() }) }
     }
 
     /// What a model is shown: the allowed tools that exist with the definition that the run was bound to, sorted.
@@ -306,9 +276,7 @@ impl Registry {
         }
         state.handlers_required = true;
         drop(state);
-        Ok(RegistryExecutor {
-            registry: Arc::clone(self),
-        })
+        Ok(RegistryExecutor { registry: Arc::clone(self) })
     }
 
     fn admit(&self, spec: ToolSpec) -> Result<RegisteredTool, RegisterError> {
@@ -349,10 +317,7 @@ impl State {
                 refused: tool.spec.source().to_owned(),
             });
         }
-        self.changes.push(Change::Registered {
-            name: name.clone(),
-            definition: tool.spec.definition(),
-        });
+        self.changes.push(Change::Registered { name: name.clone(), definition: tool.spec.definition() });
         self.tools.insert(name, Arc::new(tool));
         Ok(())
     }
@@ -366,15 +331,9 @@ impl State {
         let old = std::mem::replace(slot, Arc::new(tool));
         let from = old.spec.definition();
         if from != to {
-            self.superseded
-                .insert((name.to_owned(), from), Superseded { tool: old, rule });
+            self.superseded.insert((name.to_owned(), from), Superseded { tool: old, rule });
         }
-        self.changes.push(Change::Replaced {
-            name: name.to_owned(),
-            from,
-            to,
-            rule,
-        });
+        self.changes.push(Change::Replaced { name: name.to_owned(), from, to, rule });
         Ok(())
     }
 
@@ -399,10 +358,7 @@ fn check_name(name: &str) -> Result<(), RegisterError> {
     } else {
         return Ok(());
     };
-    Err(RegisterError::Name {
-        name: name.to_owned(),
-        problem,
-    })
+    Err(RegisterError::Name { name: name.to_owned(), problem })
 }
 
 /// Dispatches to the handlers of one registry. Made by [`Registry::executor`] only, so its origin can be tested.

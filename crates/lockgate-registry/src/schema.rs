@@ -104,13 +104,7 @@ impl Schema {
             return Err(SchemaRefused::NotAnObject);
         }
         compile::compile(&graph, rules)?;
-        Ok(Self {
-            inner: Arc::new(Inner {
-                document: document.clone(),
-                rules,
-                compiled: OnceLock::new(),
-            }),
-        })
+        Ok(Self { inner: Arc::new(Inner { document: document.clone(), rules, compiled: OnceLock::new() }) })
     }
 
     /// Whether `instance` fits. No coercion, no defaults filled in.
@@ -124,9 +118,7 @@ impl Schema {
             Err(refused) => return Err(Violations::unexplained(refused.to_string())),
         };
         if !compiled.can_descend(instance) {
-            return Err(Violations::unexplained(
-                "the value is nested too deeply for this schema".to_owned(),
-            ));
+            return Err(Violations::unexplained("the value is nested too deeply for this schema".to_owned()));
         }
         let budget = Budget::for_text(instance.text().len());
         let valid = compiled.validator.is_valid(Place::root(instance, &budget));
@@ -147,14 +139,8 @@ impl Schema {
     }
 
     fn compiled(&self) -> Result<&Compiled, &SchemaRefused> {
-        let Inner {
-            document,
-            rules,
-            compiled,
-        } = &*self.inner;
-        compiled
-            .get_or_init(|| compile::compile(&examine(document)?, *rules))
-            .as_ref()
+        let Inner { document, rules, compiled } = &*self.inner;
+        compiled.get_or_init(|| compile::compile(&examine(document)?, *rules)).as_ref()
     }
 }
 

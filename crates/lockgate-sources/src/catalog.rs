@@ -46,10 +46,7 @@ pub struct Catalog {
 impl Catalog {
     /// Reads a catalog. Rows with `enabled = false` are left out. The database is only read.
     pub fn load(path: &Path) -> Result<Self, SourceError> {
-        let unreadable = |source| SourceError::Unreadable {
-            path: path.to_owned(),
-            source,
-        };
+        let unreadable = |source| SourceError::Unreadable { path: path.to_owned(), source };
         let parent = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = files::resolve(parent.unwrap_or(Path::new("."))).map_err(unreadable)?;
         let rows = if database::is_database(path).map_err(unreadable)? {
@@ -57,11 +54,7 @@ impl Catalog {
         } else {
             text::read_rows(path, &files::read_to_string(path).map_err(unreadable)?)?
         };
-        Ok(Self {
-            path: path.to_owned(),
-            folder,
-            rows: admit(path, &rows)?,
-        })
+        Ok(Self { path: path.to_owned(), folder, rows: admit(path, &rows)? })
     }
 
     /// The names of the tools, in the order of the file (of a database: in order of name).
@@ -76,17 +69,13 @@ impl Catalog {
         resolvers: &Resolvers,
         entered_before: &dyn Fn(&str) -> u32,
     ) -> Result<Vec<ToolSpec>, SourceError> {
-        let source = format!(
-            "catalog:{}",
-            self.path.file_name().unwrap_or_default().to_string_lossy()
-        );
+        let source = format!("catalog:{}", self.path.file_name().unwrap_or_default().to_string_lossy());
         let specs = self.rows.into_iter().map(|row| {
-            row.spec(&self.folder, &source, resolvers, entered_before)
-                .map_err(|problem| SourceError::Row {
-                    path: self.path.clone(),
-                    row: RowLabel::Named(row.name().to_owned()),
-                    problem: Box::new(problem),
-                })
+            row.spec(&self.folder, &source, resolvers, entered_before).map_err(|problem| SourceError::Row {
+                path: self.path.clone(),
+                row: RowLabel::Named(row.name().to_owned()),
+                problem: Box::new(problem),
+            })
         });
         specs.collect()
     }
@@ -113,17 +102,9 @@ fn admit(path: &Path, rows: &[Document]) -> Result<Vec<Row>, SourceError> {
 }
 
 fn refused_row(path: &Path, document: &Document, number: usize, problem: Problem) -> SourceError {
-    let name = document
-        .root()
-        .get("name")
-        .and_then(|name| name.as_str())
-        .filter(|name| !name.is_empty());
+    let name = document.root().get("name").and_then(|name| name.as_str()).filter(|name| !name.is_empty());
     let row = name.map_or(RowLabel::Numbered(number), |name| RowLabel::Named(name.into_owned()));
-    SourceError::Row {
-        path: path.to_owned(),
-        row,
-        problem: Box::new(problem),
-    }
+    SourceError::Row { path: path.to_owned(), row, problem: Box::new(problem) }
 }
 
 #[cfg(test)]

@@ -300,9 +300,5 @@ fn nearest_or_all(nearest: Option<&str>, what: &str, valid: &[String]) -> String
 }
 
 fn place(within: &str) -> String {
-    if within.is_empty() {
-        String::new()
-    } else {
-        format!(" in `{within}`")
-    }
+    if within.is_empty() { String::new() } else { format!(" in `{within}`") }
 }

@@ -67,11 +67,7 @@ impl MockTool {
     /// The count goes on inside the handler, so each run needs a spec of its own.
     pub fn into_spec(self, base_dir: &Path, entered_before: u32) -> Result<ToolSpec, SourceError> {
         let tool = self.declaration.name.clone();
-        self.build(base_dir, entered_before)
-            .map_err(|problem| SourceError::Mock {
-                tool,
-                problem: Box::new(problem),
-            })
+        self.build(base_dir, entered_before).map_err(|problem| SourceError::Mock { tool, problem: Box::new(problem) })
     }
 
     fn build(self, base_dir: &Path, entered_before: u32) -> Result<ToolSpec, Problem> {
@@ -89,23 +85,12 @@ impl<'de> Deserialize<'de> for MockTool {
         let document = Document::deserialize(deserializer)?;
         let read = || {
             check_keys::<Self>(document.root(), "")?;
-            Ok(Self {
-                declaration: decode(&document)?,
-                acting: decode(&document)?,
-            })
+            Ok(Self { declaration: decode(&document)?, acting: decode(&document)? })
         };
         read().map_err(|problem: Problem| {
-            let tool = document
-                .root()
-                .get("name")
-                .and_then(|name| name.as_str())
-                .unwrap_or_default()
-                .into_owned();
+            let tool = document.root().get("name").and_then(|name| name.as_str()).unwrap_or_default().into_owned();
             let hint = problem.hint();
-            let error = SourceError::Mock {
-                tool,
-                problem: Box::new(problem),
-            };
+            let error = SourceError::Mock { tool, problem: Box::new(problem) };
             serde::de::Error::custom(hint.map_or_else(|| error.to_string(), |hint| format!("{error}; {hint}")))
         })
     }

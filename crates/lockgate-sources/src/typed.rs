@@ -27,15 +27,10 @@ pub fn input_schema_of<T: JsonSchema>() -> Document {
     if !schema.contains_key("type") {
         schema.insert("type".to_owned(), "object".into());
     }
-    let lists_nothing = [
-        "properties",
-        "additionalProperties",
-        "unevaluatedProperties",
-        "patternProperties",
-    ]
-    .into_iter()
-    .chain(closing::IN_PLACE.iter().copied())
-    .all(|keyword| !schema.contains_key(keyword));
+    let lists_nothing = ["properties", "additionalProperties", "unevaluatedProperties", "patternProperties"]
+        .into_iter()
+        .chain(closing::IN_PLACE.iter().copied())
+        .all(|keyword| !schema.contains_key(keyword));
     if lists_nothing {
         schema.insert("additionalProperties".to_owned(), false.into());
     }
@@ -63,10 +58,8 @@ fn closed_schema<T: JsonSchema>(contract: Contract) -> Map<String, Value> {
         })
         .with_transform(RecursiveTransform(number_formats::replace));
     let mut schema = std::mem::take(settings.into_generator().into_root_schema_for::<T>().ensure_object());
-    let named_after_its_type = schema
-        .get("title")
-        .and_then(Value::as_str)
-        .is_some_and(|title| title == T::schema_name());
+    let named_after_its_type =
+        schema.get("title").and_then(Value::as_str).is_some_and(|title| title == T::schema_name());
     if named_after_its_type {
         schema.shift_remove("title");
     }

@@ -120,9 +120,9 @@ impl AssemblyError {
             Self::Source(error) => error.hint(),
             Self::Script(error) => error.hint().map(str::to_owned),
             Self::Model(error) => error.hint().map(str::to_owned),
-            Self::Secret { variable, .. } => Some(format!(
-                "use a longer secret, or take `{variable}` out of `tools.secrets_from_env`"
-            )),
+            Self::Secret { variable, .. } => {
+                Some(format!("use a longer secret, or take `{variable}` out of `tools.secrets_from_env`"))
+            }
             Self::Missing { key: "model", .. } => {
                 Some("add a table [model], such as provider = \"scripted\" with a script".to_owned())
             }
@@ -154,9 +154,7 @@ impl Assembly {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let mut warnings = Vec::new();
         let redactor = Arc::new(scrubber(&run_file.tools, &mut warnings)?);
-        let registry = Arc::new(Registry::new(RegistryRules {
-            unknown_fields: unknown_fields(&run_file.gate),
-        }));
+        let registry = Arc::new(Registry::new(RegistryRules { unknown_fields: unknown_fields(&run_file.gate) }));
         let resolvers = overrides.resolvers.unwrap_or_default();
         for spec in tools(&run_file.tools, &folder, &resolvers, &overrides.entered)? {
             registry.register(spec)?;
@@ -178,15 +176,7 @@ impl Assembly {
         )
         .options(gate_options(&run_file))
         .build()?;
-        Ok(Self {
-            run_file,
-            path: path.to_owned(),
-            registry,
-            journal,
-            gate: Arc::new(gate),
-            discovery,
-            warnings,
-        })
+        Ok(Self { run_file, path: path.to_owned(), registry, journal, gate: Arc::new(gate), discovery, warnings })
     }
 
     /// A runner with the run file's model.
@@ -197,14 +187,7 @@ impl Assembly {
     /// A runner without a model, for direct calls.
     pub fn caller(&self, options: RunnerOptions) -> Runner {
         let parallel_reads = self.run_file.gate.parallel_reads.unwrap_or(options.parallel_reads);
-        Runner::new(
-            Arc::clone(&self.gate),
-            Arc::new(RandomIds),
-            RunnerOptions {
-                parallel_reads,
-                ..options
-            },
-        )
+        Runner::new(Arc::clone(&self.gate), Arc::new(RandomIds), RunnerOptions { parallel_reads, ..options })
     }
 
     /// The run that the file describes.
@@ -236,14 +219,7 @@ impl Assembly {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         match self.run_file.model.as_ref().ok_or_else(|| self.missing("model"))? {
             ModelTable::Scripted { script } => Ok(Arc::new(ScriptedModel::read(&folder.join(script))?)),
-            ModelTable::OpenaiCompatible {
-                model,
-                base_url,
-                api_key_env,
-                timeout,
-                temperature,
-                allow_insecure,
-            } => {
+            ModelTable::OpenaiCompatible { model, base_url, api_key_env, timeout, temperature, allow_insecure } => {
                 let mut options = ChatCompletionsOptions::new(model.clone());
                 options.base_url.clone_from(base_url);
                 options.api_key_variable.clone_from(api_key_env);
@@ -258,10 +234,7 @@ impl Assembly {
     }
 
     fn missing(&self, key: &'static str) -> AssemblyError {
-        AssemblyError::Missing {
-            path: self.path.clone(),
-            key,
-        }
+        AssemblyError::Missing { path: self.path.clone(), key }
     }
 }
 
@@ -294,10 +267,7 @@ fn discover(registry: &Registry, subject: &Subject, table: &ToolsTable, warnings
     let Some(allow) = &table.allow else { return discovery };
     let names = registry.names();
     for rule in allow {
-        if !names
-            .iter()
-            .any(|name| lockgate_registry::discovery::matches_rule(rule, name))
-        {
+        if !names.iter().any(|name| lockgate_registry::discovery::matches_rule(rule, name)) {
             warnings.push(format!("`tools.allow` names `{rule}`, and no tool has this name"));
         }
     }
@@ -316,10 +286,7 @@ fn scrubber(table: &ToolsTable, warnings: &mut Vec<String>) -> Result<Scrubber, 
             Ok(value) if !value.is_empty() => {
                 builder
                     .secret(variable, SecretValue::new(value))
-                    .map_err(|cause| AssemblyError::Secret {
-                        variable: variable.clone(),
-                        cause,
-                    })?;
+                    .map_err(|cause| AssemblyError::Secret { variable: variable.clone(), cause })?;
             }
             _ => warnings.push(format!("`tools.secrets_from_env` names `{variable}`, which is not set")),
         }
@@ -337,19 +304,13 @@ fn unknown_fields(table: &GateTable) -> UnknownFields {
 fn gate_options(file: &RunFile) -> GateOptions {
     let default = GateOptions::default();
     GateOptions {
-        call_timeout: file
-            .gate
-            .call_timeout
-            .map_or(default.call_timeout, |span| span.as_duration()),
+        call_timeout: file.gate.call_timeout.map_or(default.call_timeout, |span| span.as_duration()),
         max_output_bytes: file.gate.max_output_bytes.unwrap_or(default.max_output_bytes),
         argument_errors: match file.gate.argument_errors {
             ArgumentErrorsRule::Code => ArgumentErrors::Code,
             ArgumentErrorsRule::DeclaredPaths => ArgumentErrors::DeclaredPaths,
         },
-        approval_expires: file
-            .approvals
-            .expires
-            .map_or(default.approval_expires, |span| span.as_duration()),
+        approval_expires: file.approvals.expires.map_or(default.approval_expires, |span| span.as_duration()),
         ..default
     }
 }

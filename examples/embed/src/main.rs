@@ -30,7 +30,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let subject = Subject { scopes: ["services:read".to_owned()].into(), ..Subject::default() };
     for arguments in [r#"{"service_name": "auth-api"}"#, r#"{"service_name": "auth-api", "admin": true}"#] {
-        let call = DirectCall::new(subject.clone(), registry.discover(&subject).bind(), "lookup_service_owner", arguments);
+        let call =
+            DirectCall::new(subject.clone(), registry.discover(&subject).bind(), "lookup_service_owner", arguments);
         let answer = runner.call(call).await?;
         println!("{}", Document::from_serialize(&answer.result)?);
     }

@@ -128,10 +128,7 @@ async fn list(arguments: List, output: &Output) -> Result<Exit, CliError> {
                 Some(typed) => Some(stored.find_run(typed).await?),
                 None => None,
             };
-            let filter = ApprovalFilter {
-                run_id,
-                state: arguments.state.map(ApprovalState::from),
-            };
+            let filter = ApprovalFilter { run_id, state: arguments.state.map(ApprovalState::from) };
             stored.journal.approvals(filter).await?
         }
         // A journal that nobody made yet has no questions.

@@ -41,7 +41,8 @@ pub(crate) struct Arguments {
     /// The tool
     name: String,
     /// The raw argument text; `-` reads it from standard input, nothing stands for `{}`
-    arguments: Option<String>,
+    #[arg(value_name = "ARGUMENTS")]
+    text: Option<String>,
     /// The approval that was given: the open call goes on under its own id
     #[arg(long, value_name = "ID")]
     approval: Option<String>,
@@ -68,22 +69,11 @@ enum CallFormat {
 }
 
 pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Result<Exit, CliError> {
-    let text = argument_text(arguments.arguments.as_deref())?;
+    let text = argument_text(arguments.text.as_deref())?;
     let run_file = RunFile::read(&arguments.run_file).map_err(AssemblyError::from)?;
-    let url = arguments
-        .journal
-        .journal
-        .clone()
-        .or(run_file.journal.url)
-        .unwrap_or_else(|| DEFAULT_JOURNAL.to_owned());
+    let url = arguments.journal.journal.clone().or(run_file.journal.url).unwrap_or_else(|| DEFAULT_JOURNAL.to_owned());
     let (approval, overrides) = match &arguments.approval {
-        None => (
-            None,
-            Overrides {
-                journal_url: Some(url.clone()),
-                ..Overrides::default()
-            },
-        ),
+        None => (None, Overrides { journal_url: Some(url.clone()), ..Overrides::default() }),
         Some(typed) => {
             let (approval, overrides) = taken_up(&url, typed).await?;
             (Some(approval), overrides)
@@ -94,19 +84,14 @@ pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Resul
         output.warning(warning);
     }
     let progress = Arc::clone(output);
-    let options = RunnerOptions {
-        progress: Some(Arc::new(move |words| progress.progress(words))),
-        ..RunnerOptions::default()
-    };
+    let options =
+        RunnerOptions { progress: Some(Arc::new(move |words| progress.progress(words))), ..RunnerOptions::default() };
     let caller = assembly.caller(options);
     let cancel = caller.cancel().clone();
     cancel_on_signal(output, move || cancel.cancel());
     output.progress(&format!("{} runs", arguments.name));
     let call = assembly.direct_call(arguments.name.clone(), text, approval);
-    let mut answer = caller
-        .call(call)
-        .await
-        .map_err(|error| CliError::Call(Box::new(error)))?;
+    let mut answer = caller.call(call).await.map_err(|error| CliError::Call(Box::new(error)))?;
     if arguments.full
         && let Some(artifact) = answer.result.meta.artifact.clone()
         && let Some(whole) = assembly.journal.artifact(&answer.run_id, &artifact).await?
@@ -126,11 +111,7 @@ async fn taken_up(url: &str, typed: &str) -> Result<(ApprovalId, Overrides), Cli
     let stored = Stored::open(Some(url))?;
     let approval = stored.find_approval(typed).await?;
     let (_, state) = stored.state(&approval.run_id).await?;
-    let overrides = Overrides {
-        journal: Some(stored.journal),
-        entered: entered(&state),
-        ..Overrides::default()
-    };
+    let overrides = Overrides { journal: Some(stored.journal), entered: entered(&state), ..Overrides::default() };
     Ok((approval.approval_id, overrides))
 }
 
@@ -143,11 +124,7 @@ fn argument_text(argument: Option<&str>) -> Result<String, CliError> {
         None => Ok(String::new()),
         Some("-") => {
             let mut bytes = Vec::new();
-            std::io::stdin()
-                .lock()
-                .take(LONGEST_INPUT)
-                .read_to_end(&mut bytes)
-                .map_err(CliError::Stdin)?;
+            std::io::stdin().lock().take(LONGEST_INPUT).read_to_end(&mut bytes).map_err(CliError::Stdin)?;
             String::from_utf8(bytes).map_err(|error| CliError::StdinNotText(error.utf8_error().valid_up_to()))
         }
         Some(text) => Ok(text.to_owned()),
@@ -178,7 +155,7 @@ fn next(arguments: &Arguments, answer: &DirectAnswer, url: &str) -> String {
         return why.to_owned();
     }
     let mut again = vec!["call", &run_file, &arguments.name];
-    again.extend(arguments.arguments.as_deref());
+    again.extend(arguments.text.as_deref());
     again.extend(["--approval", id]);
     format!(
         "a person has to decide:\n  {}\n  {}\n  {}\nthen, with the same arguments:\n  {}\n",

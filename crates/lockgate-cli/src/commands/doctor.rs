@@ -56,19 +56,11 @@ enum Verdict {
 
 impl Check {
     fn new(verdict: Verdict, name: &str, detail: impl Into<String>) -> Self {
-        Self {
-            verdict,
-            name: name.to_owned(),
-            detail: detail.into(),
-            hint: None,
-        }
+        Self { verdict, name: name.to_owned(), detail: detail.into(), hint: None }
     }
 
     fn failed(name: &str, error: &CliError) -> Self {
-        Self {
-            hint: error.hint(),
-            ..Self::new(Verdict::Fail, name, error.to_string())
-        }
+        Self { hint: error.hint(), ..Self::new(Verdict::Fail, name, error.to_string()) }
     }
 
     fn line(&self) -> String {
@@ -77,11 +69,7 @@ impl Check {
             Verdict::Warn => styled(OPEN, "warn"),
             Verdict::Fail => styled(BAD, "fail"),
         };
-        let hint = self
-            .hint
-            .as_deref()
-            .map(|hint| format!("{:26}hint: {hint}\n", ""))
-            .unwrap_or_default();
+        let hint = self.hint.as_deref().map(|hint| format!("{:26}hint: {hint}\n", "")).unwrap_or_default();
         format!("{verdict}  {:<18}  {}\n{hint}", self.name, harmless(&self.detail))
     }
 }
@@ -89,11 +77,7 @@ impl Check {
 pub(crate) async fn execute(arguments: Arguments, output: &Output) -> Result<Exit, CliError> {
     let mut checks = vec![
         Check::new(Verdict::Ok, "version", concat!("lockgate ", env!("CARGO_PKG_VERSION"))),
-        Check::new(
-            Verdict::Ok,
-            "platform",
-            format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-        ),
+        Check::new(Verdict::Ok, "platform", format!("{} {}", std::env::consts::OS, std::env::consts::ARCH)),
     ];
     let mut url = arguments.journal.journal;
     if let Some(run_file) = &arguments.run_file {
@@ -117,54 +101,32 @@ pub(crate) async fn execute(arguments: Arguments, output: &Output) -> Result<Exi
 
 /// The run file put together, without its journal.
 fn assembly(run_file: &Path) -> Result<Assembly, CliError> {
-    let overrides = Overrides {
-        journal: Some(open_journal("memory:")?),
-        ..Overrides::default()
-    };
+    let overrides = Overrides { journal: Some(open_journal("memory:")?), ..Overrides::default() };
     Ok(Assembly::load(run_file, overrides)?)
 }
 
 fn run_file_checks(assembly: &Assembly) -> Vec<Check> {
     let registered = assembly.registry.len() as u64;
     let visible = assembly.discovery.capabilities().len();
-    let tools = format!(
-        "{} registered, {visible} visible to the subject",
-        counted(registered, "tool")
-    );
+    let tools = format!("{} registered, {visible} visible to the subject", counted(registered, "tool"));
     let mut checks = vec![
         Check::new(Verdict::Ok, "run file", assembly.path.display().to_string()),
         match why_empty(assembly.discovery.standing()) {
             None => Check::new(Verdict::Ok, "tools", tools),
-            Some(why) => Check {
-                hint: Some(why.to_owned()),
-                ..Check::new(Verdict::Warn, "tools", tools)
-            },
+            Some(why) => Check { hint: Some(why.to_owned()), ..Check::new(Verdict::Warn, "tools", tools) },
         },
         model_check(assembly),
     ];
     if assembly.run_file.task.is_none() {
-        checks.push(Check::new(
-            Verdict::Warn,
-            "task",
-            "the run file has no `task`: it serves `lockgate call` only",
-        ));
+        checks.push(Check::new(Verdict::Warn, "task", "the run file has no `task`: it serves `lockgate call` only"));
     }
-    checks.extend(
-        assembly
-            .warnings
-            .iter()
-            .map(|warning| Check::new(Verdict::Warn, "run file", warning.as_str())),
-    );
+    checks.extend(assembly.warnings.iter().map(|warning| Check::new(Verdict::Warn, "run file", warning.as_str())));
     checks
 }
 
 fn model_check(assembly: &Assembly) -> Check {
     if assembly.run_file.model.is_none() {
-        return Check::new(
-            Verdict::Warn,
-            "model",
-            "the run file has no `[model]`: it serves `lockgate call` only",
-        );
+        return Check::new(Verdict::Warn, "model", "the run file has no `[model]`: it serves `lockgate call` only");
     }
     match assembly.runner(RunnerOptions::default()) {
         Ok(_) => Check::new(Verdict::Ok, "model", "configured; it was not asked anything"),
@@ -184,11 +146,8 @@ async fn journal_checks(url: &str) -> Vec<Check> {
     let mut checks = vec![Check::new(Verdict::Ok, "journal", url)];
     match stored.journal.describe().await {
         Ok(facts) => {
-            checks.extend(
-                facts
-                    .iter()
-                    .map(|(name, fact)| Check::new(Verdict::Ok, &format!("  {name}"), fact.as_str())),
-            );
+            checks
+                .extend(facts.iter().map(|(name, fact)| Check::new(Verdict::Ok, &format!("  {name}"), fact.as_str())));
         }
         Err(error) => checks.push(Check::failed("journal", &error.into())),
     }

@@ -45,16 +45,10 @@ pub(crate) fn execute(arguments: &Arguments, output: &Output) -> Result<Exit, Cl
 
 /// The code, or the one that the reason word belongs to.
 fn find(typed: &str) -> Result<Code, CliError> {
-    let of_reason = || {
-        TABLE
-            .iter()
-            .map(|row| row.code)
-            .find(|code| reasons(*code).iter().any(|(word, _)| *word == typed))
-    };
-    Code::from_word(typed)
-        .or_else(of_reason)
-        .ok_or_else(|| CliError::NoSuchCode {
-            code: typed.to_owned(),
-            nearest: nearest(typed, TABLE.iter().map(|row| row.word)).map(str::to_owned),
-        })
+    let of_reason =
+        || TABLE.iter().map(|row| row.code).find(|code| reasons(*code).iter().any(|(word, _)| *word == typed));
+    Code::from_word(typed).or_else(of_reason).ok_or_else(|| CliError::NoSuchCode {
+        code: typed.to_owned(),
+        nearest: nearest(typed, TABLE.iter().map(|row| row.word)).map(str::to_owned),
+    })
 }

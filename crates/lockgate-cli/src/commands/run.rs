@@ -42,10 +42,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Result<Exit, CliError> {
-    let overrides = Overrides {
-        journal_url: arguments.journal.journal.clone(),
-        ..Overrides::default()
-    };
+    let overrides = Overrides { journal_url: arguments.journal.journal.clone(), ..Overrides::default() };
     let assembly = Assembly::load(&arguments.run_file, overrides)?;
     for warning in &assembly.warnings {
         output.warning(warning);
@@ -56,11 +53,7 @@ pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Resul
     let cancel = runner.cancel().clone();
     cancel_on_signal(output, move || cancel.cancel());
     let state = runner.start(agent_run).await?;
-    let url = arguments
-        .journal
-        .journal
-        .as_deref()
-        .or(assembly.run_file.journal.url.as_deref());
+    let url = arguments.journal.journal.as_deref().or(assembly.run_file.journal.url.as_deref());
     let commands = commands(url.unwrap_or(DEFAULT_JOURNAL));
     printer.ending(&state, assembly.journal.as_ref(), &commands).await;
     Ok(Exit::of_run(RunResult::of(&state).status))

@@ -157,10 +157,7 @@ pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Resul
 }
 
 async fn list(arguments: List, output: &Output) -> Result<Exit, CliError> {
-    let filter = RunFilter {
-        status: arguments.status.map(RunStatus::from),
-        limit: arguments.limit,
-    };
+    let filter = RunFilter { status: arguments.status.map(RunStatus::from), limit: arguments.limit };
     let runs = match Stored::open(arguments.journal.journal.as_deref()) {
         Ok(stored) => stored.journal.runs(filter).await?,
         // A journal that nobody made yet has no runs.
@@ -190,19 +187,13 @@ async fn show(arguments: Show, output: &Arc<Output>) -> Result<Exit, CliError> {
         view.include.push(Include::Events);
     }
     let printer = RunPrinter::new(output, view);
-    events.iter().for_each(|event| printer.event(event));
-    printer
-        .ending(&state, stored.journal.as_ref(), &stored.commands())
-        .await;
+    printer.events(&events);
+    printer.ending(&state, stored.journal.as_ref(), &stored.commands()).await;
     Ok(Exit::Ok)
 }
 
 async fn resume(arguments: ResumeArguments, output: &Arc<Output>) -> Result<Exit, CliError> {
-    let changes: Vec<BudgetChange> = arguments
-        .budget
-        .iter()
-        .map(|text| text.parse())
-        .collect::<Result<_, _>>()?;
+    let changes: Vec<BudgetChange> = arguments.budget.iter().map(|text| text.parse()).collect::<Result<_, _>>()?;
     let url = match (&arguments.journal.journal, &arguments.run_file) {
         (Some(url), _) => Some(url.clone()),
         (None, Some(run_file)) => RunFile::read(run_file).map_err(AssemblyError::from)?.journal.url,
@@ -215,17 +206,14 @@ async fn resume(arguments: ResumeArguments, output: &Arc<Output>) -> Result<Exit
     let commands = stored.commands();
     if has_ended(&state, budget.is_some()) {
         let printer = RunPrinter::new(output, arguments.view);
-        events.iter().for_each(|event| printer.event(event));
+        printer.events(&events);
         printer.ending(&state, stored.journal.as_ref(), &commands).await;
         return Ok(Exit::of_run(RunResult::of(&state).status));
     }
     if let (RunKind::Direct, Some(Stop::WaitingForApproval(approvals))) = (state.start().kind, state.stop())
         && let Some(approval) = approvals.first()
     {
-        return Err(CliError::DirectWaits {
-            run,
-            approval: approval.clone(),
-        });
+        return Err(CliError::DirectWaits { run, approval: approval.clone() });
     }
     let assembly = assembly(&arguments, &stored, &run, &state)?;
     for warning in &assembly.warnings {
@@ -235,7 +223,7 @@ async fn resume(arguments: ResumeArguments, output: &Arc<Output>) -> Result<Exit
     let runner = assembly.runner(printer.options())?;
     let cancel = runner.cancel().clone();
     cancel_on_signal(output, move || cancel.cancel());
-    events.iter().for_each(|event| printer.event(event));
+    printer.events(&events);
     let state = runner.resume(&run, Resume { budget }).await?;
     printer.ending(&state, stored.journal.as_ref(), &commands).await;
     Ok(Exit::of_run(RunResult::of(&state).status))
@@ -251,34 +239,21 @@ fn has_ended(state: &RunState, larger_budget: bool) -> bool {
 }
 
 fn changed(budget: &Budget, changes: &[BudgetChange]) -> Option<Budget> {
-    (!changes.is_empty()).then(|| {
-        changes
-            .iter()
-            .fold(budget.clone(), |budget, change| change.apply(&budget))
-    })
+    (!changes.is_empty()).then(|| changes.iter().fold(budget.clone(), |budget, change| change.apply(&budget)))
 }
 
 /// The handlers, from the file that was given or the one that the run names.
 fn assembly(arguments: &ResumeArguments, stored: &Stored, run: &RunId, state: &RunState) -> Result<Assembly, CliError> {
-    let overrides = Overrides {
-        journal: Some(Arc::clone(&stored.journal)),
-        entered: entered(state),
-        ..Overrides::default()
-    };
+    let overrides =
+        Overrides { journal: Some(Arc::clone(&stored.journal)), entered: entered(state), ..Overrides::default() };
     if let Some(run_file) = &arguments.run_file {
         return Ok(Assembly::load(run_file, overrides)?);
     }
-    let path = state
-        .start()
-        .run_file
-        .as_deref()
-        .map(Path::new)
-        .ok_or_else(|| CliError::NoRunFile(run.clone()))?;
+    let path = state.start().run_file.as_deref().map(Path::new).ok_or_else(|| CliError::NoRunFile(run.clone()))?;
     Assembly::load(path, overrides).map_err(|cause| match cause {
-        AssemblyError::Config(ConfigError::Unreadable { .. }) => CliError::RunFileGone {
-            run: run.clone(),
-            cause: Box::new(cause),
-        },
+        AssemblyError::Config(ConfigError::Unreadable { .. }) => {
+            CliError::RunFileGone { run: run.clone(), cause: Box::new(cause) }
+        }
         other => other.into(),
     })
 }

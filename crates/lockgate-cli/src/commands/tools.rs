@@ -74,10 +74,7 @@ pub(crate) fn execute(arguments: Arguments, output: &Output) -> Result<Exit, Cli
 
 /// Puts the run file together. Looking at tools makes no journal.
 fn load(run_file: &Path, output: &Output) -> Result<Assembly, CliError> {
-    let overrides = Overrides {
-        journal: Some(open_journal("memory:")?),
-        ..Overrides::default()
-    };
+    let overrides = Overrides { journal: Some(open_journal("memory:")?), ..Overrides::default() };
     let assembly = Assembly::load(run_file, overrides)?;
     for warning in &assembly.warnings {
         output.warning(warning);
@@ -87,23 +84,14 @@ fn load(run_file: &Path, output: &Output) -> Result<Assembly, CliError> {
 
 fn list(arguments: &List, output: &Output) -> Result<Exit, CliError> {
     let assembly = load(&arguments.run_file, output)?;
-    let effect_of = |name: &str| {
-        assembly
-            .registry
-            .get(name)
-            .map_or(Effect::External, |tool| tool.spec().effect())
-    };
-    let tools = assembly
-        .discovery
-        .capabilities()
-        .into_iter()
-        .map(|capability| ToolLine {
-            effect: effect_of(&capability.name),
-            name: capability.name,
-            version: capability.version,
-            read_only: capability.read_only,
-            summary: capability.summary.lines().next().unwrap_or_default().to_owned(),
-        });
+    let effect_of = |name: &str| assembly.registry.get(name).map_or(Effect::External, |tool| tool.spec().effect());
+    let tools = assembly.discovery.capabilities().into_iter().map(|capability| ToolLine {
+        effect: effect_of(&capability.name),
+        name: capability.name,
+        version: capability.version,
+        read_only: capability.read_only,
+        summary: capability.summary.lines().next().unwrap_or_default().to_owned(),
+    });
     let list = ToolList {
         subject: assembly.run_file.subject.subject().source(),
         standing: assembly.discovery.standing(),
@@ -149,10 +137,7 @@ fn only(description: &mut Description, name: &str) -> Result<(), CliError> {
     description.model.retain(|view| view.name == name);
     description.internal.retain(|view| view.name == name);
     if description.model.is_empty() {
-        return Err(CliError::NoSuchTool {
-            name: name.to_owned(),
-            nearest,
-        });
+        return Err(CliError::NoSuchTool { name: name.to_owned(), nearest });
     }
     Ok(())
 }

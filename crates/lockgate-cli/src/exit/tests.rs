@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use lockgate::contract::ids::CallId;
 use lockgate::contract::outcome::{Code, Outcome, Status, TABLE};
 use lockgate::contract::result::{Meta, ToolError, ToolResult};
@@ -14,12 +12,7 @@ fn failed(code: Outcome) -> ToolResult {
         tool_version: None,
         ok: false,
         data: None,
-        error: Some(ToolError {
-            code,
-            reason: None,
-            message: String::new(),
-            retryable: false,
-        }),
+        error: Some(ToolError { code, reason: None, message: String::new(), retryable: false }),
         meta: Meta::default(),
     }
 }
@@ -56,20 +49,13 @@ fn what_did_not_run_is_refused_unless_it_waits_or_was_cancelled() {
 fn what_ran_is_never_called_refused() {
     for row in TABLE.iter().filter(|row| row.status != Status::NotExecuted) {
         let exit = Exit::of_call(&failed(row.code.into()), Some(row.status));
-        assert!(
-            matches!(exit, Exit::Failed | Exit::Unknown | Exit::Environment),
-            "{}: {exit:?}",
-            row.word
-        );
+        assert!(matches!(exit, Exit::Failed | Exit::Unknown | Exit::Environment), "{}: {exit:?}", row.word);
     }
 }
 
 #[test]
 fn a_tools_own_code_is_a_failure_of_the_tool() {
-    assert_eq!(
-        Exit::of_call(&failed("service_not_found".parse().unwrap()), Some(Status::Executed)),
-        Exit::Failed
-    );
+    assert_eq!(Exit::of_call(&failed("service_not_found".parse().unwrap()), Some(Status::Executed)), Exit::Failed);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! A question that was put to a person.
 
+use std::fmt::Write as _;
+
 use lockgate::contract::approval::{Approval, visible};
 
 use crate::render::style::{FAINT, NAME, of_approval, styled};
@@ -13,11 +15,7 @@ pub(crate) fn table(approvals: &[Approval]) -> String {
         table.row([
             Cell::styled(NAME, approval.approval_id.as_str()),
             Cell::styled(of_approval(approval.state), approval.state.word()),
-            Cell::new(format!(
-                "{} {}",
-                one_line(&approval.tool_name, 40),
-                one_line(&approval.tool_version, 20)
-            )),
+            Cell::new(format!("{} {}", one_line(&approval.tool_name, 40), one_line(&approval.tool_version, 20))),
             Cell::new(approval.effect.word()),
             Cell::new(approval.expires_at.to_string()),
             Cell::styled(FAINT, approval.call_id.as_str()),
@@ -29,11 +27,8 @@ pub(crate) fn table(approvals: &[Approval]) -> String {
 
 /// Everything that a person needs to decide: what would run, exactly, and what the approval is bound to.
 pub(crate) fn show(approval: &Approval) -> String {
-    let mut text = format!(
-        "{} is {}\n\n",
-        approval.approval_id,
-        styled(of_approval(approval.state), approval.state.word())
-    );
+    let mut text =
+        format!("{} is {}\n\n", approval.approval_id, styled(of_approval(approval.state), approval.state.word()));
     // The text was made visible when the question was asked: it is shown as it is stored, line by line.
     let shown: Vec<String> = approval.shown_text.lines().map(visible).collect();
     text.push_str(&indented(&shown.join("\n"), 2));
@@ -51,18 +46,14 @@ pub(crate) fn show(approval: &Approval) -> String {
     facts.extend(approval.reason.as_deref().map(|reason| ("reason", visible(reason))));
     facts.extend(approval.consumed_at.map(|at| ("used", at.to_string())));
     for (name, value) in facts {
-        text.push_str(&format!("{}  {value}\n", styled(FAINT, format_args!("{name:<10}"))));
+        let _ = writeln!(text, "{}  {value}", styled(FAINT, format_args!("{name:<10}")));
     }
     text
 }
 
 /// What was decided, in a line.
 pub(crate) fn decided(approval: &Approval) -> String {
-    let by = approval
-        .decided_by
-        .as_deref()
-        .map(|who| format!(" by {}", visible(who)))
-        .unwrap_or_default();
+    let by = approval.decided_by.as_deref().map(|who| format!(" by {}", visible(who))).unwrap_or_default();
     format!(
         "{} {}{by}: {} {} ({}) of call {}\n",
         styled(of_approval(approval.state), approval.state.word()),

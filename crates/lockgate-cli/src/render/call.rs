@@ -1,5 +1,7 @@
 //! The result of one call.
 
+use std::fmt::Write as _;
+
 use lockgate::contract::document::{Document, Limits};
 use lockgate::contract::effect::EffectState;
 use lockgate::contract::event::Audit;
@@ -41,7 +43,7 @@ impl<'a> CallView<'a> {
     pub(crate) fn of(answer: &'a DirectAnswer, audit: bool) -> Self {
         Self {
             result: &answer.result,
-            audit: audit.then(|| AuditView {
+            audit: audit.then_some(AuditView {
                 run_id: &answer.run_id,
                 status: answer.status,
                 effect_state: answer.effect_state,
@@ -55,10 +57,7 @@ impl<'a> CallView<'a> {
 /// Puts a stored whole output in the place of its head and tail.
 pub(crate) fn make_whole(result: &mut ToolResult, whole: &str) {
     // A stored output is the text of a string, or the JSON of anything else; only arrays and objects grow beyond a cap.
-    let structured = whole
-        .starts_with(['{', '['])
-        .then(|| Document::parse(whole, Limits::OWN).ok())
-        .flatten();
+    let structured = whole.starts_with(['{', '[']).then(|| Document::parse(whole, Limits::OWN).ok()).flatten();
     result.data = Some(structured.unwrap_or_else(|| Document::string(whole)));
     result.meta.truncated_bytes = None;
     result.meta.truncated_chars = None;
@@ -67,17 +66,9 @@ pub(crate) fn make_whole(result: &mut ToolResult, whole: &str) {
 /// For people: what happened in a line, then the data or why there is none.
 pub(crate) fn human(answer: &DirectAnswer) -> String {
     let result = &answer.result;
-    let version = result
-        .tool_version
-        .as_deref()
-        .map(|version| format!(" {}", one_line(version, 20)))
-        .unwrap_or_default();
-    let mut text = format!(
-        "{}{version} · {} · {}\n",
-        one_line(&result.tool_name, 60),
-        verdict(answer),
-        result.call_id
-    );
+    let version =
+        result.tool_version.as_deref().map(|version| format!(" {}", one_line(version, 20))).unwrap_or_default();
+    let mut text = format!("{}{version} · {} · {}\n", one_line(&result.tool_name, 60), verdict(answer), result.call_id);
     if let Some(data) = &result.data {
         let shown = match data.root().as_str() {
             Some(words) => harmless(&words),
@@ -92,15 +83,13 @@ pub(crate) fn human(answer: &DirectAnswer) -> String {
         }
     }
     if let Some(earlier) = &result.meta.deduplicated {
-        text.push_str(&format!("  the stored result of {earlier}: nothing was run\n"));
+        let _ = writeln!(text, "  the stored result of {earlier}: nothing was run");
     }
     if let (Some(bytes), Some(artifact)) = (result.meta.truncated_bytes, &result.meta.artifact) {
-        text.push_str(&format!(
-            "  {bytes} bytes left out; `--full` prints the whole ({artifact})\n"
-        ));
+        let _ = writeln!(text, "  {bytes} bytes left out; `--full` prints the whole ({artifact})");
     }
     if let Some(error_id) = &result.meta.error_id {
-        text.push_str(&format!("  error id {error_id}\n"));
+        let _ = writeln!(text, "  error id {error_id}");
     }
     text
 }
@@ -109,17 +98,9 @@ fn verdict(answer: &DirectAnswer) -> String {
     let Some(error) = &answer.result.error else {
         return styled(GOOD, "ok");
     };
-    let reason = error
-        .reason
-        .as_deref()
-        .map(|reason| format!(" ({reason})"))
-        .unwrap_or_default();
+    let reason = error.reason.as_deref().map(|reason| format!(" ({reason})")).unwrap_or_default();
     let style = if answer.status.is_none() { OPEN } else { BAD };
-    let unknown = if answer.effect_state == EffectState::Unknown {
-        " · effect unknown"
-    } else {
-        ""
-    };
+    let unknown = if answer.effect_state == EffectState::Unknown { " · effect unknown" } else { "" };
     format!("{}{reason}{unknown}", styled(style, &error.code))
 }
 
@@ -131,41 +112,19 @@ pub(crate) fn audit(answer: &DirectAnswer) -> String {
     facts.push(("effect state", answer.effect_state.to_string()));
     facts.extend(audit.reason.iter().map(|reason| ("true reason", reason.clone())));
     facts.extend(audit.text.iter().map(|text| ("what happened", text.clone())));
-    facts.extend(
-        audit
-            .decision
-            .iter()
-            .map(|decision| ("policy decision", decision.clone())),
-    );
+    facts.extend(audit.decision.iter().map(|decision| ("policy decision", decision.clone())));
     if !audit.policies.is_empty() {
         facts.push(("policies", audit.policies.join(", ")));
     }
     facts.extend(audit.approval_id.iter().map(|id| ("approval", id.to_string())));
-    facts.extend(
-        audit
-            .tool_version
-            .iter()
-            .map(|version| ("tool version", version.clone())),
-    );
+    facts.extend(audit.tool_version.iter().map(|version| ("tool version", version.clone())));
     facts.extend(audit.definition.iter().map(|digest| ("definition", digest.to_string())));
-    facts.extend(
-        audit
-            .arguments_digest
-            .iter()
-            .map(|digest| ("arguments", digest.to_string())),
-    );
+    facts.extend(audit.arguments_digest.iter().map(|digest| ("arguments", digest.to_string())));
     if let Some(times) = &answer.times {
-        let times: Vec<_> = times
-            .stages()
-            .map(|(stage, spent)| format!("{stage} {}", spent.as_micros()))
-            .collect();
+        let times: Vec<_> = times.stages().map(|(stage, spent)| format!("{stage} {}", spent.as_micros())).collect();
         facts.push(("microseconds", times.join(", ")));
     }
-    format!(
-        "{}\n{}",
-        styled(NAME, "audit"),
-        facts.iter().map(|(name, value)| fact(name, value)).collect::<String>()
-    )
+    format!("{}\n{}", styled(NAME, "audit"), facts.iter().map(|(name, value)| fact(name, value)).collect::<String>())
 }
 
 fn fact(name: &str, value: &str) -> String {

@@ -2,6 +2,8 @@
 //!
 //! The lines are printed as the events come, so the columns have fixed widths: those of the longest names there are.
 
+use std::fmt::Write as _;
+
 use anstyle::Style;
 use lockgate::contract::event::{Body, Event, EventType, ModelResponded, RunResumed, Settled};
 use lockgate::contract::ids::ApprovalId;
@@ -29,13 +31,7 @@ const ARGUMENTS: usize = 60;
 impl EventTable {
     /// Of the protocol view, or of every record.
     pub(crate) fn new(all: bool) -> Self {
-        Self {
-            name: if all {
-                "run.needs_reconciliation".len()
-            } else {
-                "model.responded".len()
-            },
-        }
+        Self { name: if all { "run.needs_reconciliation".len() } else { "model.responded".len() } }
     }
 
     /// The names of the columns.
@@ -45,36 +41,18 @@ impl EventTable {
 
     /// The line of an event, under a number of the view's own.
     pub(crate) fn row(self, number: u64, event: &Event) -> String {
-        let place = event
-            .call_id
-            .as_ref()
-            .map_or_else(|| format!("step {}", event.step), ToString::to_string);
+        let place = event.call_id.as_ref().map_or_else(|| format!("step {}", event.step), ToString::to_string);
         let note = one_line(&note(event), NOTE);
-        self.line(
-            &number.to_string(),
-            of_event(event),
-            event.kind.word(),
-            &place,
-            &note,
-            PLAIN,
-        )
+        self.line(&number.to_string(), of_event(event), event.kind.word(), &place, &note, PLAIN)
     }
 
     fn line(self, number: &str, style: Style, name: &str, place: &str, note: &str, all: Style) -> String {
         let number = format!("{}{number}", " ".repeat(NUMBER.saturating_sub(width(number))));
-        let name = if name.len() > self.name {
-            one_line(name, self.name)
-        } else {
-            padded(name, self.name)
-        };
+        let name = if name.len() > self.name { one_line(name, self.name) } else { padded(name, self.name) };
         let line = if note.is_empty() {
             format!("{number}  {}  {place}", styled(style, name.as_str()))
         } else {
-            format!(
-                "{number}  {}  {}  {note}",
-                styled(style, name.as_str()),
-                padded(place, PLACE)
-            )
+            format!("{number}  {}  {}  {note}", styled(style, name.as_str()), padded(place, PLACE))
         };
         format!("{}\n", styled(all, line))
     }
@@ -105,11 +83,7 @@ pub(crate) fn note(event: &Event) -> String {
             format!("{}, {tools}", start.subject.source())
         }
         Body::ModelRequested(asked) => {
-            format!(
-                "{}, {}",
-                counted(asked.messages, "message"),
-                counted(asked.tools, "tool")
-            )
+            format!("{}, {}", counted(asked.messages, "message"), counted(asked.tools, "tool"))
         }
         Body::ModelResponded(response) => responded(&response),
         Body::ModelFailed(failed) => format!("{}: {}", failed.reason, failed.detail),
@@ -119,29 +93,16 @@ pub(crate) fn note(event: &Event) -> String {
         },
         Body::ToolRelaxed(relaxed) => format!("{}: {} became {}", relaxed.tool_name, relaxed.from, relaxed.to),
         Body::ApprovalRequested(asked) => {
-            format!(
-                "{} for {} {} ({})",
-                asked.approval_id, asked.tool_name, asked.tool_version, asked.effect
-            )
+            format!("{} for {} {} ({})", asked.approval_id, asked.tool_name, asked.tool_version, asked.effect)
         }
         Body::ApprovalDecided(decided) => {
             let why = decided.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-            format!(
-                "{} {} by {}{why}",
-                decided.approval_id, decided.decision, decided.decided_by
-            )
+            format!("{} {} by {}{why}", decided.approval_id, decided.decision, decided.decided_by)
         }
         Body::ApprovalConsumed(consumed) => consumed.approval_id.to_string(),
         Body::ToolStarted(started) => {
-            let attempt = if started.attempt > 1 {
-                format!(", attempt {}", started.attempt)
-            } else {
-                String::new()
-            };
-            format!(
-                "{} {} ({}){attempt}",
-                started.tool_name, started.tool_version, started.effect
-            )
+            let attempt = if started.attempt > 1 { format!(", attempt {}", started.attempt) } else { String::new() };
+            format!("{} {} ({}){attempt}", started.tool_name, started.tool_version, started.effect)
         }
         Body::Settled(settled) => settled_note(&settled),
         Body::RunWaiting(waiting) => format!("for {}", list(waiting.approvals.iter().map(ApprovalId::as_str))),
@@ -160,17 +121,14 @@ pub(crate) fn note(event: &Event) -> String {
 
 fn responded(response: &ModelResponded) -> String {
     let calls = counted(response.calls.len() as u64, "call");
-    let mut said = match (
-        response.text.as_deref().unwrap_or_default().is_empty(),
-        response.calls.is_empty(),
-    ) {
+    let mut said = match (response.text.as_deref().unwrap_or_default().is_empty(), response.calls.is_empty()) {
         (true, true) => "nothing".to_owned(),
         (true, false) => calls,
         (false, true) => "text".to_owned(),
         (false, false) => format!("text, {calls}"),
     };
     if let (Some(input), Some(output)) = (response.input_tokens, response.output_tokens) {
-        said.push_str(&format!(" ({input} tokens read, {output} written)"));
+        let _ = write!(said, " ({input} tokens read, {output} written)");
     }
     said
 }
@@ -181,11 +139,7 @@ fn settled_note(settled: &Settled) -> String {
         None => settled.tool_name.clone(),
     }];
     if let Some(code) = &settled.code {
-        let reason = settled
-            .reason
-            .as_ref()
-            .map(|reason| format!(" ({reason})"))
-            .unwrap_or_default();
+        let reason = settled.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
         parts.push(format!("{code}{reason}"));
         if settled.effect_state == lockgate::contract::effect::EffectState::Unknown {
             parts.push("effect unknown".to_owned());
@@ -202,10 +156,7 @@ fn settled_note(settled: &Settled) -> String {
 
 fn resumed_note(resumed: &RunResumed) -> String {
     resumed.budget.as_ref().map_or_else(String::new, |budget| {
-        format!(
-            "max_steps {}, max_valid_actions {}",
-            budget.max_steps, budget.max_valid_actions
-        )
+        format!("max_steps {}, max_valid_actions {}", budget.max_steps, budget.max_valid_actions)
     })
 }
 

@@ -1,5 +1,7 @@
 //! A row of the outcome table, for people and for programs.
 
+use std::fmt::Write as _;
+
 use lockgate::contract::document::Fault;
 use lockgate::contract::outcome::{Code, Row, TABLE};
 use serde::Serialize;
@@ -46,9 +48,7 @@ pub(crate) fn reasons(code: Code) -> Vec<(&'static str, String)> {
                 ("not_an_object", "the text is JSON, but no object"),
                 ("schema", "the arguments do not match the tool's input schema"),
             ];
-            faults
-                .chain(more.map(|(word, meaning)| (word, meaning.to_owned())))
-                .collect()
+            faults.chain(more.map(|(word, meaning)| (word, meaning.to_owned()))).collect()
         }
         Code::UnknownTool => [
             ("not_registered", "no tool has this name"),
@@ -74,16 +74,13 @@ pub(crate) fn show(row: &Row) -> String {
         ("to do", row.remedy),
     ];
     for (name, value) in facts {
-        text.push_str(&format!("  {}  {value}\n", styled(FAINT, format_args!("{name:<10}"))));
+        let _ = writeln!(text, "  {}  {value}", styled(FAINT, format_args!("{name:<10}")));
     }
     let reasons = reasons(row.code);
     if !reasons.is_empty() {
         text.push_str("\n  reasons\n");
         for (word, meaning) in reasons {
-            text.push_str(&format!(
-                "    {}  {meaning}\n",
-                styled(NAME, format_args!("{word:<19}"))
-            ));
+            let _ = writeln!(text, "    {}  {meaning}", styled(NAME, format_args!("{word:<19}")));
         }
     }
     text
@@ -93,11 +90,7 @@ pub(crate) fn show(row: &Row) -> String {
 pub(crate) fn table() -> String {
     let mut table = Table::new(&["code", "counts as", "meaning"]);
     for row in TABLE {
-        table.row([
-            Cell::styled(NAME, row.word),
-            Cell::new(row.status.word()),
-            Cell::new(row.meaning),
-        ]);
+        table.row([Cell::styled(NAME, row.word), Cell::new(row.status.word()), Cell::new(row.meaning)]);
     }
     table.render()
 }

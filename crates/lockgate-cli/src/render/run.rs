@@ -1,5 +1,7 @@
 //! What a run came to: the answer, the status line, and what a person can do next.
 
+use std::fmt::Write as _;
+
 use lockgate::contract::approval::Approval;
 use lockgate::contract::ports::RunRecord;
 use lockgate::contract::run::Limit;
@@ -8,7 +10,7 @@ use lockgate::harness::{RunResult, RunState, Stop};
 
 use crate::render::style::{FAINT, NAME, PLAIN, of_status, styled};
 use crate::render::table::{Cell, Table};
-use crate::render::text::{counted, harmless, one_line, shell_word};
+use crate::render::text::{counted, harmless, indented, one_line, shell_word};
 
 /// What stands below the events: the answer, and the status line.
 pub(crate) fn ending(result: &RunResult) -> String {
@@ -26,11 +28,7 @@ pub(crate) fn ending(result: &RunResult) -> String {
 /// `status completed (final_answer) · 3 steps · 2 valid actions · run-34c559713956`
 fn status_line(result: &RunResult) -> String {
     let status = result.status.map_or("running", |status| status.word());
-    let reason = result
-        .reason
-        .as_deref()
-        .map(|reason| format!(" ({})", one_line(reason, 60)))
-        .unwrap_or_default();
+    let reason = result.reason.as_deref().map(|reason| format!(" ({})", one_line(reason, 60))).unwrap_or_default();
     format!(
         "status {}{reason} · {} · {} · {}\n",
         styled(of_status(result.status), status),
@@ -79,41 +77,30 @@ impl Commands {
             Some(Stop::WaitingForApproval(_)) => self.decide(run, waiting),
             Some(Stop::LimitReached(limit)) => {
                 let budget = larger(*limit, state);
-                format!(
-                    "to go on:\n  {}\n",
-                    self.command(&["runs", "resume", run, "--budget", &budget])
-                )
+                format!("to go on:\n  {}\n", self.command(&["runs", "resume", run, "--budget", &budget]))
             }
             Some(Stop::NeedsReconciliation(calls)) => {
-                let calls: String = calls.iter().map(|call| format!("  {call}\n")).collect();
+                let calls = indented(&calls.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join("\n"), 2);
                 let show = self.command(&["runs", "show", run, "--all"]);
                 format!(
                     "it is not known whether these calls took effect:\n{calls}look at what they reach, and at:\n  {show}\n"
                 )
             }
             Some(Stop::Failed { reason, detail }) => {
-                format!(
-                    "failed: {}\n",
-                    harmless(if detail.is_empty() { reason } else { detail })
-                )
+                format!("failed: {}\n", harmless(if detail.is_empty() { reason } else { detail }))
             }
-            None => format!(
-                "nobody drives this run; to take it up:\n  {}\n",
-                self.command(&["runs", "resume", run])
-            ),
+            None => format!("nobody drives this run; to take it up:\n  {}\n", self.command(&["runs", "resume", run])),
             Some(Stop::Completed { .. } | Stop::Cancelled) => String::new(),
         }
     }
 
     fn decide(&self, run: &str, waiting: &[Approval]) -> String {
-        let mut text = format!(
-            "waiting for a decision about {}:\n",
-            counted(waiting.len() as u64, "call")
-        );
+        let mut text = format!("waiting for a decision about {}:\n", counted(waiting.len() as u64, "call"));
         for approval in waiting {
             let id = approval.approval_id.as_str();
-            text.push_str(&format!(
-                "  {id}  {} {} ({}), until {}\n    {}\n    {}\n    {}\n",
+            let _ = writeln!(
+                text,
+                "  {id}  {} {} ({}), until {}\n    {}\n    {}\n    {}",
                 one_line(&approval.tool_name, 60),
                 one_line(&approval.tool_version, 20),
                 approval.effect,
@@ -121,9 +108,9 @@ impl Commands {
                 self.command(&["approvals", "show", id]),
                 self.command(&["approvals", "approve", id]),
                 self.command(&["approvals", "deny", id]),
-            ));
+            );
         }
-        text.push_str(&format!("then:\n  {}\n", self.command(&["runs", "resume", run])));
+        let _ = writeln!(text, "then:\n  {}", self.command(&["runs", "resume", run]));
         text
     }
 }
@@ -133,14 +120,8 @@ fn larger(limit: Limit, state: &RunState) -> String {
     let budget = state.budget();
     match limit {
         Limit::MaxSteps => format!("max_steps={}", budget.max_steps.saturating_mul(2).max(1)),
-        Limit::MaxValidActions => format!(
-            "max_valid_actions={}",
-            budget.max_valid_actions.saturating_mul(2).max(1)
-        ),
-        Limit::MaxCallsPerTurn => format!(
-            "max_calls_per_turn={}",
-            budget.max_calls_per_turn.saturating_mul(2).max(1)
-        ),
+        Limit::MaxValidActions => format!("max_valid_actions={}", budget.max_valid_actions.saturating_mul(2).max(1)),
+        Limit::MaxCallsPerTurn => format!("max_calls_per_turn={}", budget.max_calls_per_turn.saturating_mul(2).max(1)),
         Limit::Deadline => format!("deadline={}s", (budget.deadline_ms / 500).max(1)),
     }
 }
@@ -155,10 +136,7 @@ pub(crate) fn table(runs: &[RunRecord]) -> String {
         };
         table.row([
             Cell::styled(NAME, run.run_id.as_str()),
-            Cell::styled(
-                of_status(run.status),
-                run.status.map_or("running", |status| status.word()),
-            ),
+            Cell::styled(of_status(run.status), run.status.map_or("running", |status| status.word())),
             Cell::styled(FAINT, kind),
             Cell::new(run.created_at.to_string()),
             Cell::new(run.updated_at.to_string()),

@@ -23,11 +23,7 @@ pub(crate) const NAME: Style = AnsiColor::Cyan.on_default();
 
 /// The text in this style.
 pub(crate) fn styled(style: Style, text: impl Display) -> String {
-    if style.is_plain() {
-        text.to_string()
-    } else {
-        format!("{style}{text}{style:#}")
-    }
+    if style.is_plain() { text.to_string() } else { format!("{style}{text}{style:#}") }
 }
 
 /// How a stop state looks; a run that nobody drives has none.

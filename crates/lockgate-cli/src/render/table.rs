@@ -30,20 +30,14 @@ impl Cell {
 
     /// With a style.
     pub(crate) fn styled(style: Style, text: impl AsRef<str>) -> Self {
-        Self {
-            text: one_line(text.as_ref(), WIDEST_CELL),
-            style,
-        }
+        Self { text: one_line(text.as_ref(), WIDEST_CELL), style }
     }
 }
 
 impl Table {
     /// A table with these columns.
     pub(crate) fn new(columns: &[&'static str]) -> Self {
-        Self {
-            columns: columns.to_vec(),
-            rows: Vec::new(),
-        }
+        Self { columns: columns.to_vec(), rows: Vec::new() }
     }
 
     /// Adds a row, one cell a column.
@@ -56,24 +50,14 @@ impl Table {
         let header: Vec<Cell> = self.columns.iter().map(|name| Cell::styled(FAINT, name)).collect();
         let lines: Vec<&Vec<Cell>> = std::iter::once(&header).chain(&self.rows).collect();
         let widths: Vec<usize> = (0..self.columns.len())
-            .map(|at| {
-                lines
-                    .iter()
-                    .filter_map(|line| line.get(at))
-                    .map(|cell| width(&cell.text))
-                    .max()
-                    .unwrap_or(0)
-            })
+            .map(|at| lines.iter().filter_map(|line| line.get(at)).map(|cell| width(&cell.text)).max().unwrap_or(0))
             .collect();
         lines.iter().map(|cells| line(cells, &widths)).collect()
     }
 }
 
 fn line(cells: &[Cell], widths: &[usize]) -> String {
-    let last = cells
-        .iter()
-        .rposition(|cell| !cell.text.is_empty())
-        .map_or(0, |at| at + 1);
+    let last = cells.iter().rposition(|cell| !cell.text.is_empty()).map_or(0, |at| at + 1);
     let mut line = String::new();
     for (at, (cell, columns)) in cells.iter().zip(widths).take(last).enumerate() {
         line.push_str(&styled(cell.style, &cell.text));

@@ -51,25 +51,13 @@ pub(crate) fn harmless(text: &str) -> String {
 
 /// `1 step`, `2 steps`.
 pub(crate) fn counted(count: u64, noun: &str) -> String {
-    if count == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{count} {noun}s")
-    }
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 /// Lines moved to the right by `columns`.
 pub(crate) fn indented(text: &str, columns: usize) -> String {
     let space = " ".repeat(columns);
-    text.lines()
-        .map(|line| {
-            if line.is_empty() {
-                "\n".to_owned()
-            } else {
-                format!("{space}{line}\n")
-            }
-        })
-        .collect()
+    text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("{space}{line}\n") }).collect()
 }
 
 /// A word as a shell reads it: quoted where it must be.

@@ -1,5 +1,7 @@
 //! Tools: what a subject sees, and both views of a definition.
 
+use std::fmt::Write as _;
+
 use lockgate::contract::effect::Effect;
 use lockgate::registry::{InternalView, ModelView, Standing};
 use serde::Serialize;
@@ -74,11 +76,7 @@ pub(crate) fn model_view(view: &ModelView) -> String {
 /// What stays inside.
 pub(crate) fn internal_view(view: &InternalView) -> String {
     let words = |words: Vec<&str>| {
-        if words.is_empty() {
-            "none".to_owned()
-        } else {
-            words.join(", ")
-        }
+        if words.is_empty() { "none".to_owned() } else { words.join(", ") }
     };
     let yes_no = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
     let permission = match &view.permission_reason {
@@ -93,34 +91,19 @@ pub(crate) fn internal_view(view: &InternalView) -> String {
         ("replay", view.replay.to_string()),
         ("idempotency", view.idempotency.to_string()),
         ("on duplicate", view.on_duplicate.to_string()),
-        (
-            "time-out",
-            view.timeout_ms
-                .map_or_else(|| "the gate's".to_owned(), |millis| format!("{millis} ms")),
-        ),
+        ("time-out", view.timeout_ms.map_or_else(|| "the gate's".to_owned(), |millis| format!("{millis} ms"))),
         ("completes run", yes_no(view.completes_run)),
         ("deferral", view.deferral.to_string()),
         ("error text", view.error_text.to_string()),
-        (
-            "resource keys",
-            words(view.resource_keys.iter().map(String::as_str).collect()),
-        ),
+        ("resource keys", words(view.resource_keys.iter().map(String::as_str).collect())),
         ("abilities", words(view.abilities.clone())),
         ("handler", yes_no(view.has_handler)),
         ("source", view.source.clone()),
         ("definition", view.definition.to_string()),
     ];
-    let mut text = format!(
-        "{} {}\n",
-        styled(HEADING, one_line(&view.name, 60)),
-        styled(FAINT, "inside")
-    );
+    let mut text = format!("{} {}\n", styled(HEADING, one_line(&view.name, 60)), styled(FAINT, "inside"));
     for (name, value) in facts {
-        text.push_str(&format!(
-            "  {}  {}\n",
-            styled(FAINT, format_args!("{name:<13}")),
-            one_line(&value, 120)
-        ));
+        let _ = writeln!(text, "  {}  {}", styled(FAINT, format_args!("{name:<13}")), one_line(&value, 120));
     }
     if let Some(schema) = &view.output_schema {
         text.push_str("  output schema\n");

@@ -24,8 +24,7 @@ fn as_json_with_every_digit() {
     let (desk, id) = waiting();
     let done = desk.run(&["approvals", "show", &id, "--format", "json"]);
     assert!(
-        done.stdout
-            .contains(r#""arguments":{"title":"auth-api is slow","amount":9007199254740993.10}"#),
+        done.stdout.contains(r#""arguments":{"title":"auth-api is slow","amount":9007199254740993.10}"#),
         "{}",
         done.stdout
     );
@@ -58,10 +57,7 @@ fn approved_by_the_start_of_its_id_and_resumed() {
     insta::assert_snapshot!("approved", approved.whole().replace(&id[..10], "ID"));
     assert_eq!(desk.entered("create_ticket.count"), 0, "approving ran the call");
     let record = desk.run(&["approvals", "show", &id, "--format", "json"]).json();
-    assert_eq!(
-        (record["state"].as_str(), record["decided_by"].as_str()),
-        (Some("granted"), Some("alice"))
-    );
+    assert_eq!((record["state"].as_str(), record["decided_by"].as_str()), (Some("granted"), Some("alice")));
     let resumed = desk.run(&["runs", "resume", record["run_id"].as_str().unwrap(), "--format", "json"]);
     assert_eq!(
         (resumed.code, resumed.json()["answer"].as_str()),
@@ -86,50 +82,28 @@ fn a_decision_about_something_else_is_not_taken() {
     let digest = format!("sha256:{}", "0".repeat(64));
     let done = desk.run(&["approvals", "approve", &id, "--digest", &digest]);
     assert_eq!(done.code, Some(1), "{}", done.whole());
-    assert_eq!(
-        desk.run(&["approvals", "show", &id, "--format", "json"]).json()["state"],
-        "pending"
-    );
+    assert_eq!(desk.run(&["approvals", "show", &id, "--format", "json"]).json()["state"], "pending");
 }
 
 #[test]
 fn only_those_in_a_state() {
     let (desk, id) = waiting();
-    assert_eq!(
-        desk.run(&["approvals", "list", "--state", "pending", "--format", "jsonl"])
-            .lines()
-            .len(),
-        1
-    );
+    assert_eq!(desk.run(&["approvals", "list", "--state", "pending", "--format", "jsonl"]).lines().len(), 1);
     desk.run(&["approvals", "withdraw", &id]);
     assert_eq!(
-        desk.run(&["approvals", "list", "--state", "pending", "--format", "json"])
-            .json(),
+        desk.run(&["approvals", "list", "--state", "pending", "--format", "json"]).json(),
         serde_json::json!([])
     );
-    assert_eq!(
-        desk.run(&["approvals", "list", "--state", "withdrawn", "--format", "jsonl"])
-            .lines()
-            .len(),
-        1
-    );
+    assert_eq!(desk.run(&["approvals", "list", "--state", "withdrawn", "--format", "jsonl"]).lines().len(), 1);
 }
 
 #[test]
 fn a_denied_call_is_settled_when_its_run_is_resumed() {
     let (desk, id) = waiting();
     desk.run(&["approvals", "deny", &id]);
-    let run = desk.run(&["approvals", "show", &id, "--format", "json"]).json()["run_id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let run = desk.run(&["approvals", "show", &id, "--format", "json"]).json()["run_id"].as_str().unwrap().to_owned();
     desk.write("ticket.json", r#"{"turns": [{"calls": []}, {"text": "Denied."}]}"#);
     let resumed = desk.run(&["runs", "resume", &run, "--format", "json"]);
-    assert_eq!(
-        resumed.json()["calls"][0]["code"],
-        "approval_denied",
-        "{}",
-        resumed.whole()
-    );
+    assert_eq!(resumed.json()["calls"][0]["code"], "approval_denied", "{}", resumed.whole());
     assert_eq!(desk.entered("create_ticket.count"), 0);
 }

@@ -5,31 +5,18 @@ use crate::command::Desk;
 #[test]
 fn the_wire_shape_with_every_digit() {
     let desk = Desk::new();
-    let done = desk.run(&[
-        "call",
-        "tools.toml",
-        "echo",
-        r#"{"id": 9007199254740993, "price": 1.10}"#,
-    ]);
+    let done = desk.run(&["call", "tools.toml", "echo", r#"{"id": 9007199254740993, "price": 1.10}"#]);
     insta::assert_snapshot!(done.whole());
 }
 
 #[test]
 fn the_audit_inside_the_object() {
-    insta::assert_snapshot!(
-        Desk::new()
-            .run(&["call", "tools.toml", "echo", "{}", "--audit"])
-            .whole()
-    );
+    insta::assert_snapshot!(Desk::new().run(&["call", "tools.toml", "echo", "{}", "--audit"]).whole());
 }
 
 #[test]
 fn for_people() {
-    insta::assert_snapshot!(
-        Desk::new()
-            .run(&["call", "tools.toml", "quota", "--format", "human"])
-            .whole()
-    );
+    insta::assert_snapshot!(Desk::new().run(&["call", "tools.toml", "quota", "--format", "human"]).whole());
 }
 
 #[test]
@@ -52,17 +39,19 @@ fn each_ending_has_its_code() {
     }
 }
 
+/// The text and the place of a tool's panic are for the log (R-179): neither channel shows them.
+#[test]
+fn a_panic_of_a_tool_is_an_outcome_and_nothing_else() {
+    let done = Desk::new().run(&["call", "tools.toml", "broken"]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(1), ""));
+    assert!(!done.stdout.contains("bug"), "{}", done.stdout);
+}
+
 #[test]
 fn arguments_from_standard_input() {
     let desk = Desk::new();
-    let done = desk.run_with_input(
-        &["call", "tools.toml", "echo", "-"],
-        "{\"title\": \"Straße\"}\n".as_bytes(),
-    );
-    assert_eq!(
-        (done.code, done.json()["data"]["title"].as_str()),
-        (Some(0), Some("Straße"))
-    );
+    let done = desk.run_with_input(&["call", "tools.toml", "echo", "-"], "{\"title\": \"Straße\"}\n".as_bytes());
+    assert_eq!((done.code, done.json()["data"]["title"].as_str()), (Some(0), Some("Straße")));
     let broken = desk.run_with_input(&["call", "tools.toml", "echo", "-"], b"{\"a\": \"\xff\"}");
     insta::assert_snapshot!(broken.whole());
 }
@@ -70,10 +59,7 @@ fn arguments_from_standard_input() {
 #[test]
 fn no_arguments_are_the_empty_object() {
     let done = Desk::new().run(&["call", "tools.toml", "echo"]);
-    assert_eq!(
-        (done.code, done.json()["data"].clone()),
-        (Some(0), serde_json::json!({}))
-    );
+    assert_eq!((done.code, done.json()["data"].clone()), (Some(0), serde_json::json!({})));
 }
 
 #[test]
@@ -95,14 +81,7 @@ fn a_call_that_waits_goes_on_with_its_approval() {
     insta::assert_snapshot!("waiting_call", waiting.whole());
     let open = waiting.json();
     let id = open["meta"]["approval_id"].as_str().unwrap();
-    let stale = desk.run(&[
-        "call",
-        "ticket.toml",
-        "create_ticket",
-        r#"{"title": "b"}"#,
-        "--approval",
-        id,
-    ]);
+    let stale = desk.run(&["call", "ticket.toml", "create_ticket", r#"{"title": "b"}"#, "--approval", id]);
     assert_eq!(
         (stale.code, stale.json()["error"]["code"].as_str()),
         (Some(7), Some("approval_stale")),
@@ -112,19 +91,9 @@ fn a_call_that_waits_goes_on_with_its_approval() {
     let approved = desk.run(&["approvals", "approve", id, "--by", "bob"]);
     insta::assert_snapshot!("approved_call", approved.whole());
     let done = desk.run(&["call", "ticket.toml", "create_ticket", arguments, "--approval", id]);
-    assert_eq!(
-        (done.code, done.json()["data"]["id"].as_str()),
-        (Some(0), Some("T-1")),
-        "{}",
-        done.whole()
-    );
+    assert_eq!((done.code, done.json()["data"]["id"].as_str()), (Some(0), Some("T-1")), "{}", done.whole());
     assert_eq!(done.json()["call_id"], open["call_id"]);
     let again = desk.run(&["call", "ticket.toml", "create_ticket", arguments, "--approval", id]);
-    assert_eq!(
-        again.json()["meta"]["deduplicated"],
-        open["call_id"],
-        "{}",
-        again.whole()
-    );
+    assert_eq!(again.json()["meta"]["deduplicated"], open["call_id"], "{}", again.whole());
     assert_eq!(desk.entered("create_ticket.count"), 1);
 }

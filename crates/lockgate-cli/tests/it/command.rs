@@ -49,18 +49,8 @@ impl Desk {
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lockgate"));
-        command
-            .args(arguments)
-            .current_dir(self.folder.path())
-            .stdin(Stdio::null());
-        for variable in [
-            "NO_COLOR",
-            "CLICOLOR",
-            "CLICOLOR_FORCE",
-            "LOCKGATE_LOG",
-            "LOCKGATE_LOG_FORMAT",
-            "COLUMNS",
-        ] {
+        command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
+        for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "LOCKGATE_LOG", "LOCKGATE_LOG_FORMAT", "COLUMNS"] {
             command.env_remove(variable);
         }
         command.env("USER", "alice");
@@ -101,10 +91,7 @@ impl Done {
 
     /// The JSON values on stdout, one a line.
     pub(crate) fn lines(&self) -> Vec<Value> {
-        self.stdout
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
+        self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     /// Everything, with ids, digests and times in a fixed form.

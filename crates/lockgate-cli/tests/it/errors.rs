@@ -31,9 +31,7 @@ fn no_model_and_no_task() {
 #[test]
 fn a_journal_of_another_kind() {
     insta::assert_snapshot!(
-        Desk::new()
-            .run(&["run", "incident.toml", "--journal", "mysql://root:secret@db/x"])
-            .whole()
+        Desk::new().run(&["run", "incident.toml", "--journal", "mysql://root:secret@db/x"]).whole()
     );
 }
 
@@ -47,30 +45,15 @@ fn a_budget_that_does_not_exist() {
 fn a_missing_approval() {
     let desk = Desk::new();
     desk.run(&["run", "ticket.toml"]);
-    insta::assert_snapshot!(
-        "missing_approval",
-        desk.run(&["approvals", "approve", "apr-nowhere"]).whole()
-    );
-    let call = desk.run(&[
-        "call",
-        "ticket.toml",
-        "create_ticket",
-        "{}",
-        "--approval",
-        "apr-nowhere",
-    ]);
+    insta::assert_snapshot!("missing_approval", desk.run(&["approvals", "approve", "apr-nowhere"]).whole());
+    let call = desk.run(&["call", "ticket.toml", "create_ticket", "{}", "--approval", "apr-nowhere"]);
     insta::assert_snapshot!("missing_approval_of_a_call", call.whole());
 }
 
 #[test]
 fn usage_goes_to_stderr() {
     let desk = Desk::new();
-    for arguments in [
-        &["run"][..],
-        &["fly"],
-        &["run", "incident.toml", "--format", "yaml"],
-        &[],
-    ] {
+    for arguments in [&["run"][..], &["fly"], &["run", "incident.toml", "--format", "yaml"], &[]] {
         let done = desk.run(arguments);
         assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""), "{}", done.whole());
         assert!(!done.stderr.is_empty());

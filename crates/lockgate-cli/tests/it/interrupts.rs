@@ -7,10 +7,7 @@ use std::time::{Duration, Instant};
 use crate::command::{Desk, Done};
 
 fn signal(child: &Child, name: &str) {
-    let sent = Command::new("kill")
-        .args([format!("-{name}"), child.id().to_string()])
-        .status()
-        .unwrap();
+    let sent = Command::new("kill").args([format!("-{name}"), child.id().to_string()]).status().unwrap();
     assert!(sent.success());
 }
 
@@ -18,10 +15,7 @@ fn signal(child: &Child, name: &str) {
 fn entered(desk: &Desk, count_file: &str) {
     let begun = Instant::now();
     while desk.entered(count_file) == 0 {
-        assert!(
-            begun.elapsed() < Duration::from_secs(60),
-            "the handler was never entered"
-        );
+        assert!(begun.elapsed() < Duration::from_mins(1), "the handler was never entered");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -31,12 +25,7 @@ fn an_interrupt_ends_a_call_whose_effect_is_then_unknown() {
     for name in ["INT", "TERM"] {
         let desk = Desk::new();
         let arguments = ["call", "tools.toml", "patient"];
-        let child = desk
-            .command(&arguments)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let child = desk.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         entered(&desk, "patient.count");
         signal(&child, name);
         let done = Done::of(&arguments, &child.wait_with_output().unwrap());
@@ -58,29 +47,13 @@ fn an_interrupted_run_says_so() {
     let model = "task = \"Wait.\"\n[model]\nprovider = \"scripted\"\nscript = \"wait.json\"\n";
     desk.write(
         "wait.toml",
-        &format!(
-            "{model}{}",
-            tools.replace("effect = \"write\"\npermission = \"allow\"", "effect = \"read\"")
-        ),
+        &format!("{model}{}", tools.replace("effect = \"write\"\npermission = \"allow\"", "effect = \"read\"")),
     );
-    desk.write(
-        "wait.json",
-        r#"{"turns": [{"calls": [{"id": "p1", "name": "patient", "arguments": {}}]}]}"#,
-    );
+    desk.write("wait.json", r#"{"turns": [{"calls": [{"id": "p1", "name": "patient", "arguments": {}}]}]}"#);
     let arguments = ["run", "wait.toml", "--format", "json"];
-    let child = desk
-        .command(&arguments)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let child = desk.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     entered(&desk, "patient.count");
     signal(&child, "INT");
     let done = Done::of(&arguments, &child.wait_with_output().unwrap());
-    assert_eq!(
-        (done.code, done.json()["status"].as_str()),
-        (Some(130), Some("cancelled")),
-        "{}",
-        done.whole()
-    );
+    assert_eq!((done.code, done.json()["status"].as_str()), (Some(130), Some("cancelled")), "{}", done.whole());
 }

@@ -1,5 +1,9 @@
 //! The built command, from outside: what is typed, what is printed, what it exits with.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "tests stand outside: real files, real processes, real time"
+)]
 
 mod approvals;
 mod call;

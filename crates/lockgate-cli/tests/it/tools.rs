@@ -9,11 +9,7 @@ fn what_the_subject_sees() {
 
 #[test]
 fn what_the_subject_sees_as_json() {
-    insta::assert_snapshot!(
-        Desk::new()
-            .run(&["tools", "list", "incident.toml", "--format", "json"])
-            .whole()
-    );
+    insta::assert_snapshot!(Desk::new().run(&["tools", "list", "incident.toml", "--format", "json"]).whole());
 }
 
 #[test]
@@ -36,42 +32,22 @@ fn why_there_is_nothing_to_see() {
 
 #[test]
 fn both_views_of_a_tool() {
-    insta::assert_snapshot!(
-        Desk::new()
-            .run(&["tools", "describe", "incident.toml", "lookup_incident"])
-            .whole()
-    );
+    insta::assert_snapshot!(Desk::new().run(&["tools", "describe", "incident.toml", "lookup_incident"]).whole());
 }
 
 #[test]
 fn the_models_view_has_nothing_of_the_inside() {
     let desk = Desk::new();
-    let model = desk
-        .run(&[
-            "tools",
-            "describe",
-            "incident.toml",
-            "--view",
-            "model",
-            "--format",
-            "json",
-        ])
-        .json();
+    let model = desk.run(&["tools", "describe", "incident.toml", "--view", "model", "--format", "json"]).json();
     let keys: Vec<&String> = model[0].as_object().unwrap().keys().collect();
     assert_eq!(keys, ["name", "description", "input_schema"]);
-    let both = desk
-        .run(&["tools", "describe", "incident.toml", "--format", "json"])
-        .json();
+    let both = desk.run(&["tools", "describe", "incident.toml", "--format", "json"]).json();
     assert_eq!(both["model"], model);
 }
 
 #[test]
 fn a_mistyped_tool() {
-    insta::assert_snapshot!(
-        Desk::new()
-            .run(&["tools", "describe", "incident.toml", "lookup_incidnet"])
-            .whole()
-    );
+    insta::assert_snapshot!(Desk::new().run(&["tools", "describe", "incident.toml", "lookup_incidnet"]).whole());
 }
 
 #[test]
@@ -88,15 +64,9 @@ fn schemas_are_json() {
     let run_file = desk.run(&["schema", "run-file"]).json();
     assert!(run_file["properties"].get("tools").is_some());
     let event = desk.run(&["schema", "event"]).json();
-    let types = event["properties"]["type"]["anyOf"][0]["enum"]
-        .as_array()
-        .unwrap()
-        .clone();
+    let types = event["properties"]["type"]["anyOf"][0]["enum"].as_array().unwrap().clone();
     assert!(types.contains(&"tool.finished".into()));
-    for line in desk
-        .run(&["run", "incident.toml", "--format", "jsonl", "--all"])
-        .lines()
-    {
+    for line in desk.run(&["run", "incident.toml", "--format", "jsonl", "--all"]).lines() {
         assert!(types.contains(&line["type"]) || line["type"] == "run.result", "{line}");
     }
 }
@@ -109,23 +79,13 @@ fn doctor_says_what_is_missing() {
     assert!(before.stdout.contains("warn  journal "), "{}", before.stdout);
     desk.run(&["run", "incident.toml"]);
     let checks = desk.run(&["doctor", "incident.toml", "--format", "json"]).json();
-    assert!(
-        checks.as_array().unwrap().iter().all(|check| check["verdict"] == "ok"),
-        "{checks}"
-    );
+    assert!(checks.as_array().unwrap().iter().all(|check| check["verdict"] == "ok"), "{checks}");
     std::fs::remove_file(desk.path("incident.json")).unwrap();
     desk.write(
         "broken.db",
         "this is no database, whatever its name says; it is long enough to be looked at, and more than that",
     );
-    let after = desk.run(&[
-        "doctor",
-        "incident.toml",
-        "--journal",
-        "sqlite:broken.db",
-        "--format",
-        "json",
-    ]);
+    let after = desk.run(&["doctor", "incident.toml", "--journal", "sqlite:broken.db", "--format", "json"]);
     assert_eq!(after.code, Some(1), "{}", after.whole());
     let failed: Vec<String> = after
         .json()

@@ -22,47 +22,19 @@ fn every_part_of_the_binding_changes_the_digest() {
         tool_name: "tool",
     };
     let changed = [
-        Binding {
-            arguments: &other_arguments,
-            ..base.clone()
-        },
-        Binding {
-            call_id: &other_call,
-            ..base.clone()
-        },
-        Binding {
-            definition: Digest::of_text("t", "b"),
-            ..base.clone()
-        },
-        Binding {
-            effect: Effect::External,
-            ..base.clone()
-        },
-        Binding {
-            run_id: &other_run,
-            ..base.clone()
-        },
-        Binding {
-            subject: ["t", "ua", ""],
-            ..base.clone()
-        },
-        Binding {
-            tool_name: "other",
-            ..base.clone()
-        },
+        Binding { arguments: &other_arguments, ..base.clone() },
+        Binding { call_id: &other_call, ..base.clone() },
+        Binding { definition: Digest::of_text("t", "b"), ..base.clone() },
+        Binding { effect: Effect::External, ..base.clone() },
+        Binding { run_id: &other_run, ..base.clone() },
+        Binding { subject: ["t", "ua", ""], ..base.clone() },
+        Binding { tool_name: "other", ..base.clone() },
     ];
     for binding in changed {
         assert_ne!(binding.digest(), base.digest());
     }
     let reordered = document("{ \"a\" : 1.0 }");
-    assert_eq!(
-        Binding {
-            arguments: &reordered,
-            ..base.clone()
-        }
-        .digest(),
-        base.digest()
-    );
+    assert_eq!(Binding { arguments: &reordered, ..base.clone() }.digest(), base.digest());
 }
 
 #[test]

@@ -26,14 +26,8 @@ fn only_json_white_space_is_blank() {
     for raw in ["\u{feff}", "\u{feff}{}", "\u{a0}", "\0", "\u{2028}", "\u{b}"] {
         assert_eq!(reason(raw), "not_json", "{raw:?}");
     }
-    let limits = Limits {
-        max_bytes: 4,
-        max_depth: 1,
-    };
-    assert_eq!(
-        Arguments::parse("     ", limits).unwrap_err().reason_word(),
-        "too_large"
-    );
+    let limits = Limits { max_bytes: 4, max_depth: 1 };
+    assert_eq!(Arguments::parse("     ", limits).unwrap_err().reason_word(), "too_large");
 }
 
 #[test]
@@ -45,14 +39,8 @@ fn every_reason_has_its_word() {
     assert_eq!(reason("null"), "not_an_object");
     assert_eq!(reason("\"{}\""), "not_an_object");
     assert_eq!(reason("{\"amount\":1,\"amount\":1000}"), "duplicate_key");
-    assert_eq!(
-        reason(&format!("{{\"memo\":{}{}}}", "[".repeat(3000), "]".repeat(3000))),
-        "too_deep"
-    );
-    assert_eq!(
-        reason(&format!("{{\"memo\":\"{}\"}}", "x".repeat(1 << 20))),
-        "too_large"
-    );
+    assert_eq!(reason(&format!("{{\"memo\":{}{}}}", "[".repeat(3000), "]".repeat(3000))), "too_deep");
+    assert_eq!(reason(&format!("{{\"memo\":\"{}\"}}", "x".repeat(1 << 20))), "too_large");
     assert_eq!(reason("{\"to\":\"\\ud800\",\"amount\":5}"), "invalid_unicode");
     assert_eq!(reason("{\"amount\":NaN}"), "non_finite_number");
     assert_eq!(reason("{\"amount\":1e400}"), "non_finite_number");
@@ -62,14 +50,8 @@ fn every_reason_has_its_word() {
 #[test]
 fn an_error_says_where_for_the_audit() {
     let error = Arguments::parse("{\"to\":\"bob\",\"amount\":1,\"amount\":1000}", Limits::ARGUMENTS).unwrap_err();
-    assert_eq!(
-        (error.reason(), error.pointer(), error.offset()),
-        (ArgumentsFault::DuplicateKey, "/amount", 23)
-    );
-    assert_eq!(
-        error.to_string(),
-        "invalid arguments (duplicate_key), at byte 23, JSON pointer `/amount`"
-    );
+    assert_eq!((error.reason(), error.pointer(), error.offset()), (ArgumentsFault::DuplicateKey, "/amount", 23));
+    assert_eq!(error.to_string(), "invalid arguments (duplicate_key), at byte 23, JSON pointer `/amount`");
 }
 
 #[test]
@@ -100,18 +82,12 @@ fn the_digest_goes_by_value() {
     assert_eq!(digest, parse(" {\"b\":\"\\u0078\",\"a\":1.0e0} ").digest());
     assert_ne!(digest, parse("{\"a\":1.0000000000000000001,\"b\":\"x\"}").digest());
     assert_ne!(digest, parse("{\"a\":\"1\",\"b\":\"x\"}").digest());
-    assert_ne!(
-        parse("{\"id\":9007199254740993}").digest(),
-        parse("{\"id\":9007199254740992}").digest()
-    );
+    assert_ne!(parse("{\"id\":9007199254740993}").digest(), parse("{\"id\":9007199254740992}").digest());
 }
 
 #[test]
 fn only_an_object_becomes_arguments() {
     let array = Document::empty_array();
-    assert_eq!(
-        Arguments::from_document(array).unwrap_err().reason(),
-        ArgumentsFault::NotAnObject
-    );
+    assert_eq!(Arguments::from_document(array).unwrap_err().reason(), ArgumentsFault::NotAnObject);
     assert_eq!(Arguments::from_document(Document::empty_object()).unwrap().text(), "{}");
 }

@@ -24,10 +24,7 @@ pub(super) fn write(text: &str, tape: &[Entry], root: usize, out: &mut String) {
             match entry.tag {
                 Tag::Array => {
                     out.push('[');
-                    open.push(Open::Array {
-                        next: at + 1,
-                        end: entry.next as usize,
-                    });
+                    open.push(Open::Array { next: at + 1, end: entry.next as usize });
                 }
                 Tag::Object => {
                     out.push('{');

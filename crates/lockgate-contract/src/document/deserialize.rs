@@ -105,19 +105,11 @@ impl<'de> Deserializer<'de> for Node<'de> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
-        if self.is_null() {
-            visitor.visit_none()
-        } else {
-            visitor.visit_some(self)
-        }
+        if self.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
     fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
-        if self.is_null() {
-            visitor.visit_unit()
-        } else {
-            Err(self.unexpected(&visitor))
-        }
+        if self.is_null() { visitor.visit_unit() } else { Err(self.unexpected(&visitor)) }
     }
 
     fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, DecodeError> {
@@ -129,11 +121,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, DecodeError> {
-        if name == RAW {
-            visitor.visit_map(RawText::new(self))
-        } else {
-            visitor.visit_newtype_struct(self)
-        }
+        if name == RAW { visitor.visit_map(RawText::new(self)) } else { visitor.visit_newtype_struct(self) }
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
@@ -192,10 +180,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
         match (members.next(), members.next()) {
             (Some((name, _)), None) if is_private_signal(&name) => Err(private_signal(&name)),
             (Some((name, content)), None) => visitor.visit_enum(Variant::new(name, Some(content))),
-            (_, Some(_)) => Err(DecodeError::invalid_length(
-                self.len(),
-                &"an object with one member, the variant",
-            )),
+            (_, Some(_)) => Err(DecodeError::invalid_length(self.len(), &"an object with one member, the variant")),
             (None, None) => Err(self.unexpected(&visitor)),
         }
     }

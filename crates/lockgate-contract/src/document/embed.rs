@@ -28,11 +28,7 @@ const TOML_DATE: &str = "$__toml_private_datetime";
 
 /// Whether a key is some crate's private signal between its serializer and its deserializer.
 pub(super) fn is_private_signal(key: &str) -> bool {
-    const PREFIXES: [&str; 3] = [
-        "$serde_json::private::",
-        "$__toml_private_",
-        "$__serde_spanned_private_",
-    ];
+    const PREFIXES: [&str; 3] = ["$serde_json::private::", "$__toml_private_", "$__serde_spanned_private_"];
     key.starts_with('$') && PREFIXES.iter().any(|prefix| key.starts_with(prefix))
 }
 
@@ -60,10 +56,7 @@ fn serialize_raw<S: Serializer>(json: &str, serializer: S) -> Result<S::Ok, S::E
 impl<'de> Deserialize<'de> for Document {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut writer = Writer::new(Limits::OWN);
-        let copy = Copy {
-            writer: &mut writer,
-            may_be_raw: true,
-        };
+        let copy = Copy { writer: &mut writer, may_be_raw: true };
         deserializer.deserialize_newtype_struct(RAW, copy)?;
         writer.check_complete().map_err(de::Error::custom)?;
         Ok(writer.into_document())
@@ -80,10 +73,7 @@ struct Copy<'w> {
 
 impl Copy<'_> {
     fn inner(&mut self) -> Copy<'_> {
-        Copy {
-            writer: self.writer,
-            may_be_raw: false,
-        }
+        Copy { writer: self.writer, may_be_raw: false }
     }
 
     fn written<E: de::Error>(self) -> Result<(), E> {

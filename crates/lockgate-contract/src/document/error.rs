@@ -112,20 +112,12 @@ pub struct SerializeError {
 impl SerializeError {
     #[cold]
     pub(super) fn of(fault: Fault) -> Self {
-        Self {
-            fault: Some(fault),
-            message: fault.to_string(),
-            pointer: None,
-        }
+        Self { fault: Some(fault), message: fault.to_string(), pointer: None }
     }
 
     #[cold]
     pub(super) fn message(message: impl fmt::Display) -> Self {
-        Self {
-            fault: None,
-            message: message.to_string(),
-            pointer: None,
-        }
+        Self { fault: None, message: message.to_string(), pointer: None }
     }
 
     /// Says where, unless somebody closer to the place has said it already.
@@ -153,11 +145,7 @@ impl serde::ser::Error for SerializeError {
 
 impl From<DocumentError> for SerializeError {
     fn from(error: DocumentError) -> Self {
-        Self {
-            fault: Some(error.fault),
-            message: error.fault.to_string(),
-            pointer: Some(error.pointer),
-        }
+        Self { fault: Some(error.fault), message: error.fault.to_string(), pointer: Some(error.pointer) }
     }
 }
 
@@ -174,10 +162,7 @@ pub struct DecodeError {
 impl DecodeError {
     #[cold]
     pub(super) fn new(message: String) -> Self {
-        Self {
-            message,
-            pointer: String::new(),
-        }
+        Self { message, pointer: String::new() }
     }
 
     /// The error as seen from the container that holds the value under `token`.
@@ -207,9 +192,5 @@ impl serde::de::Error for DecodeError {
 }
 
 fn at_pointer(pointer: &str) -> String {
-    if pointer.is_empty() {
-        String::new()
-    } else {
-        format!(" at `{pointer}`")
-    }
+    if pointer.is_empty() { String::new() } else { format!(" at `{pointer}`") }
 }

@@ -123,11 +123,7 @@ impl<'a> Node<'a> {
     pub fn len(&self) -> usize {
         let entry = self.entry();
         let children = entry.children as usize;
-        if entry.tag == Tag::Object {
-            children / 2
-        } else {
-            children
-        }
+        if entry.tag == Tag::Object { children / 2 } else { children }
     }
 
     /// Whether there is nothing inside.
@@ -140,19 +136,16 @@ impl<'a> Node<'a> {
         if pointer.is_empty() {
             return Some(*self);
         }
-        pointer
-            .strip_prefix('/')?
-            .split('/')
-            .try_fold(*self, |node, token| match node.tag() {
-                Tag::Object => node.get(&read_pointer_token(token)?),
-                Tag::Array => {
-                    let zero_led = token.len() > 1 && token.starts_with('0');
-                    let digits = token.bytes().all(|byte| byte.is_ascii_digit());
-                    let index = token.parse().ok().filter(|_| digits && !zero_led)?;
-                    node.index(index)
-                }
-                _ => None,
-            })
+        pointer.strip_prefix('/')?.split('/').try_fold(*self, |node, token| match node.tag() {
+            Tag::Object => node.get(&read_pointer_token(token)?),
+            Tag::Array => {
+                let zero_led = token.len() > 1 && token.starts_with('0');
+                let digits = token.bytes().all(|byte| byte.is_ascii_digit());
+                let index = token.parse().ok().filter(|_| digits && !zero_led)?;
+                node.index(index)
+            }
+            _ => None,
+        })
     }
 
     /// The exact slice of the text, from its first byte to its last, without white space around it.

@@ -27,10 +27,7 @@ impl<'a> Number<'a> {
     }
 
     pub(super) fn new(text: &'a str, tag: Tag) -> Self {
-        Self {
-            text,
-            written_as_integer: tag == Tag::Integer,
-        }
+        Self { text, written_as_integer: tag == Tag::Integer }
     }
 
     /// The number as it stands in the text.
@@ -57,11 +54,7 @@ impl<'a> Number<'a> {
     /// the same decimal exactly when they have the same value; it is at most 43 characters longer
     /// than the significant digits.
     pub fn decimal(&self) -> Cow<'a, str> {
-        if self.is_decimal_already() {
-            Cow::Borrowed(self.text)
-        } else {
-            Cow::Owned(self.decompose().decimal())
-        }
+        if self.is_decimal_already() { Cow::Borrowed(self.text) } else { Cow::Owned(self.decompose().decimal()) }
     }
 
     /// The value, if it is an integer that fits.
@@ -81,11 +74,7 @@ impl<'a> Number<'a> {
     pub fn as_i128(&self) -> Option<i128> {
         let parts = self.decompose();
         let magnitude = parts.integer_magnitude()?;
-        if parts.negative {
-            0i128.checked_sub_unsigned(magnitude)
-        } else {
-            magnitude.try_into().ok()
-        }
+        if parts.negative { 0i128.checked_sub_unsigned(magnitude) } else { magnitude.try_into().ok() }
     }
 
     /// The value, if it is an integer that fits.
@@ -109,16 +98,14 @@ impl<'a> Number<'a> {
     pub fn as_lossless_f64(&self) -> Option<f64> {
         let float = self.as_f64()?;
         // Binary64 tells any two decimals of 15 digits apart.
-        self.keeps_integer(15, || [format!("{float:e}"), format!("{float:.0}")])
-            .then_some(float)
+        self.keeps_integer(15, || [format!("{float:e}"), format!("{float:.0}")]).then_some(float)
     }
 
     /// The nearest binary32, by the rule of [`Number::as_lossless_f64`].
     pub fn as_lossless_f32(&self) -> Option<f32> {
         let float: f32 = self.text.parse().ok().filter(|float: &f32| float.is_finite())?;
         // Binary32 tells any two decimals of 6 digits apart.
-        self.keeps_integer(6, || [format!("{float:e}"), format!("{float:.0}")])
-            .then_some(float)
+        self.keeps_integer(6, || [format!("{float:e}"), format!("{float:.0}")]).then_some(float)
     }
 
     /// As a `serde_json` number: an integer that fits into 64 bits exactly, anything else as the
@@ -151,9 +138,7 @@ impl<'a> Number<'a> {
         let parts = self.decompose();
         !parts.is_integer()
             || parts.length() <= safe_digits
-            || spellings()
-                .iter()
-                .any(|spelling| Number::parse(spelling).is_some_and(|float| float == *self))
+            || spellings().iter().any(|spelling| Number::parse(spelling).is_some_and(|float| float == *self))
     }
 
     fn decompose(&self) -> Parts<'a> {
@@ -234,27 +219,13 @@ impl<'a> Parts<'a> {
         if head.is_empty() {
             let digits = tail.trim_start_matches('0');
             if digits.is_empty() {
-                return Self {
-                    negative: false,
-                    head: "",
-                    tail: "",
-                    point: 0,
-                };
+                return Self { negative: false, head: "", tail: "", point: 0 };
             }
-            return Self {
-                negative,
-                head: digits,
-                tail: "",
-                point: exponent - length(tail) + length(digits),
-            };
+            return Self { negative, head: digits, tail: "", point: exponent - length(tail) + length(digits) };
         }
         Self {
             negative,
-            head: if tail.is_empty() {
-                head.trim_end_matches('0')
-            } else {
-                head
-            },
+            head: if tail.is_empty() { head.trim_end_matches('0') } else { head },
             tail,
             point: exponent + length(head),
         }
@@ -282,9 +253,7 @@ impl<'a> Parts<'a> {
 
     /// Digits are compared from the front; where one ends, the other has more.
     fn compare_magnitude(&self, other: &Self) -> Ordering {
-        self.point
-            .cmp(&other.point)
-            .then_with(|| self.digits().cmp(other.digits()))
+        self.point.cmp(&other.point).then_with(|| self.digits().cmp(other.digits()))
     }
 
     fn integer_magnitude(&self) -> Option<u128> {
@@ -295,9 +264,7 @@ impl<'a> Parts<'a> {
         let places = usize::try_from(self.point).ok().filter(|places| *places <= LONGEST)?;
         self.digits()
             .chain(repeat_n('0', places - self.length()))
-            .try_fold(0u128, |value, digit| {
-                value.checked_mul(10)?.checked_add(digit.to_digit(10)?.into())
-            })
+            .try_fold(0u128, |value, digit| value.checked_mul(10)?.checked_add(digit.to_digit(10)?.into()))
     }
 
     fn decimal(&self) -> String {
@@ -395,8 +362,6 @@ fn is_finite(number: &str, whole_digits: usize, exponent: &str) -> bool {
     let Ok(exponent) = exponent.parse::<i32>() else {
         return false;
     };
-    let places = i64::try_from(whole_digits)
-        .unwrap_or(i64::MAX)
-        .saturating_add(exponent.into());
+    let places = i64::try_from(whole_digits).unwrap_or(i64::MAX).saturating_add(exponent.into());
     places <= 300 || number.parse().is_ok_and(f64::is_finite)
 }

@@ -34,13 +34,7 @@ enum Expect {
 impl<'p> Parser<'p> {
     /// A parser that adds to `tape`, whose open containers count as levels already used.
     pub(super) fn new(text: &'p str, at: usize, tape: &'p mut Tape, max_depth: usize) -> Self {
-        Self {
-            text,
-            bytes: text.as_bytes(),
-            at,
-            tape,
-            max_depth: max_depth.min(Limits::DEEPEST),
-        }
+        Self { text, bytes: text.as_bytes(), at, tape, max_depth: max_depth.min(Limits::DEEPEST) }
     }
 
     /// Reads one value and the end of the text.
@@ -164,11 +158,7 @@ impl<'p> Parser<'p> {
     fn number(&mut self) -> Result<Expect, DocumentError> {
         if self.byte(self.at) == b'-' && self.byte(self.at + 1) == b'I' {
             self.at += 1;
-            let fault = if self.is_word("Infinity") {
-                Fault::NonFiniteNumber
-            } else {
-                Fault::NotJson
-            };
+            let fault = if self.is_word("Infinity") { Fault::NonFiniteNumber } else { Fault::NotJson };
             return Err(self.fail(fault, self.at - 1, true));
         }
         match number::scan(self.text, self.at) {

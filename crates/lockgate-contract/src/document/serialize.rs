@@ -176,10 +176,7 @@ impl<'w> Serializer for &'w mut Writer {
     ) -> Result<Compound<'w>, SerializeError> {
         let object = Compound::object(self)?;
         object.writer.string(variant);
-        Ok(Compound {
-            levels: 2,
-            ..Compound::array(object.writer)?
-        })
+        Ok(Compound { levels: 2, ..Compound::array(object.writer)? })
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<Compound<'w>, SerializeError> {
@@ -187,11 +184,7 @@ impl<'w> Serializer for &'w mut Writer {
     }
 
     fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields<'w>, SerializeError> {
-        if name == RAW {
-            Ok(Fields::Raw(self))
-        } else {
-            Compound::object(self).map(Fields::Object)
-        }
+        if name == RAW { Ok(Fields::Raw(self)) } else { Compound::object(self).map(Fields::Object) }
     }
 
     fn serialize_struct_variant(
@@ -203,10 +196,7 @@ impl<'w> Serializer for &'w mut Writer {
     ) -> Result<Compound<'w>, SerializeError> {
         let object = Compound::object(self)?;
         object.writer.string(variant);
-        Ok(Compound {
-            levels: 2,
-            ..Compound::object(object.writer)?
-        })
+        Ok(Compound { levels: 2, ..Compound::object(object.writer)? })
     }
 }
 

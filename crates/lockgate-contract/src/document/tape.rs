@@ -57,8 +57,7 @@ impl Entry {
     /// What stands between a string's quotes, escapes unresolved.
     #[inline]
     pub(super) fn quoted(self, text: &str) -> &str {
-        text.get(self.start as usize + 1..self.end as usize - 1)
-            .unwrap_or_default()
+        text.get(self.start as usize + 1..self.end as usize - 1).unwrap_or_default()
     }
 
     /// A string with its escapes resolved.
@@ -103,11 +102,7 @@ pub(super) struct Tape {
 impl Tape {
     /// A tape with room for what a text of this length usually needs.
     pub(super) fn for_text(bytes: usize) -> Self {
-        Self {
-            entries: Vec::with_capacity((bytes / 8).clamp(8, 4096)),
-            innermost: NONE,
-            depth: 0,
-        }
+        Self { entries: Vec::with_capacity((bytes / 8).clamp(8, 4096)), innermost: NONE, depth: 0 }
     }
 
     /// How many containers are open.
@@ -127,13 +122,7 @@ impl Tape {
     pub(super) fn push(&mut self, tag: Tag, start: usize, end: usize) {
         self.count_child();
         let next = offset(self.entries.len() + 1);
-        self.entries.push(Entry {
-            start: offset(start),
-            end: offset(end),
-            next,
-            children: 0,
-            tag,
-        });
+        self.entries.push(Entry { start: offset(start), end: offset(end), next, children: 0, tag });
     }
 
     /// Begins an array or an object.
@@ -141,13 +130,7 @@ impl Tape {
     pub(super) fn open(&mut self, tag: Tag, start: usize) {
         self.count_child();
         let at = offset(self.entries.len());
-        self.entries.push(Entry {
-            start: offset(start),
-            end: offset(start),
-            next: self.innermost,
-            children: 0,
-            tag,
-        });
+        self.entries.push(Entry { start: offset(start), end: offset(start), next: self.innermost, children: 0, tag });
         self.innermost = at;
         self.depth += 1;
     }
@@ -189,11 +172,7 @@ impl Tape {
             let key = self.entries[at];
             let fingerprint = key.fingerprint(text);
             let alike = fingerprints[..count].contains(&fingerprint);
-            if alike
-                && seen[..count]
-                    .iter()
-                    .any(|earlier| same_string(text, self.entries[*earlier], key))
-            {
+            if alike && seen[..count].iter().any(|earlier| same_string(text, self.entries[*earlier], key)) {
                 return Some(key);
             }
             seen[count] = at;
@@ -206,9 +185,7 @@ impl Tape {
     #[cold]
     fn repeated_key_of_many(&self, text: &str, members: usize) -> Option<Entry> {
         let mut seen = HashSet::with_capacity(members);
-        self.keys_of_innermost()
-            .map(|at| self.entries[at])
-            .find(|key| !seen.insert(key.string(text)))
+        self.keys_of_innermost().map(|at| self.entries[at]).find(|key| !seen.insert(key.string(text)))
     }
 
     fn keys_of_innermost(&self) -> impl Iterator<Item = usize> {
@@ -254,11 +231,7 @@ impl Tape {
 
     /// Whether exactly one value was added and is complete.
     pub(super) fn is_complete(&self) -> bool {
-        self.depth == 0
-            && self
-                .entries
-                .first()
-                .is_some_and(|root| root.next as usize == self.entries.len())
+        self.depth == 0 && self.entries.first().is_some_and(|root| root.next as usize == self.entries.len())
     }
 
     /// The finished tape.

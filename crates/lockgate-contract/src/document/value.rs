@@ -43,16 +43,11 @@ pub(super) fn read(node: Node<'_>) -> Value {
     match node.kind() {
         Kind::Null => Value::Null,
         Kind::Bool => Value::Bool(node.as_bool().unwrap_or_default()),
-        Kind::Number => node
-            .as_number()
-            .and_then(|number| number.to_json_number())
-            .map_or(Value::Null, Value::Number),
+        Kind::Number => node.as_number().and_then(|number| number.to_json_number()).map_or(Value::Null, Value::Number),
         Kind::String => Value::String(node.as_str().unwrap_or_default().into_owned()),
         Kind::Array => Value::Array(node.elements().map(read).collect()),
-        Kind::Object => Value::Object(
-            node.members()
-                .map(|(key, member)| (key.into_owned(), read(member)))
-                .collect::<Map<_, _>>(),
-        ),
+        Kind::Object => {
+            Value::Object(node.members().map(|(key, member)| (key.into_owned(), read(member))).collect::<Map<_, _>>())
+        }
     }
 }

@@ -20,11 +20,7 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn new(limits: Limits) -> Self {
-        Self {
-            text: String::with_capacity(128),
-            tape: Tape::for_text(128),
-            limits,
-        }
+        Self { text: String::with_capacity(128), tape: Tape::for_text(128), limits }
     }
 
     pub(super) fn null(&mut self) {
@@ -123,11 +119,7 @@ impl Writer {
 
     /// Whether exactly one value has been written, and wholly.
     pub(super) fn check_complete(&self) -> Result<(), SerializeError> {
-        if self.tape.is_complete() {
-            Ok(())
-        } else {
-            Err(SerializeError::message("no complete value was written"))
-        }
+        if self.tape.is_complete() { Ok(()) } else { Err(SerializeError::message("no complete value was written")) }
     }
 
     /// A JSON pointer to what is being written.

@@ -1,6 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
+use crate::effect::{Effect, EffectState};
 
 #[test]
 fn the_table_stands_in_the_order_of_the_enum() {

@@ -216,10 +216,7 @@ pub struct RunFilter {
 
 impl Default for RunFilter {
     fn default() -> Self {
-        Self {
-            status: None,
-            limit: 50,
-        }
+        Self { status: None, limit: 50 }
     }
 }
 

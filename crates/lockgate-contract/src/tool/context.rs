@@ -26,13 +26,7 @@ pub struct ToolContext {
 impl ToolContext {
     /// Puts a context together; the executor's work.
     pub fn new(cancel: CancellationToken, deadline: Timestamp, idempotency_key: Arc<str>) -> Self {
-        Self {
-            cancel,
-            deadline,
-            idempotency_key,
-            progress: None,
-            artifacts: None,
-        }
+        Self { cancel, deadline, idempotency_key, progress: None, artifacts: None }
     }
 
     /// With a listener for progress.
@@ -64,8 +58,6 @@ impl ToolContext {
 
 impl std::fmt::Debug for ToolContext {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ToolContext")
-            .field("deadline", &self.deadline)
-            .finish_non_exhaustive()
+        f.debug_struct("ToolContext").field("deadline", &self.deadline).finish_non_exhaustive()
     }
 }

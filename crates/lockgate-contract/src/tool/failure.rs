@@ -16,12 +16,7 @@ impl ToolExecutionError {
     /// A failure that changed nothing and is not worth a retry. `message` reaches the model, scrubbed. A `code` that
     /// cannot be a tool's own makes this a bug of the tool instead.
     pub fn new(code: impl Into<std::borrow::Cow<'static, str>>, message: impl Into<String>) -> Self {
-        Self {
-            code: ToolCode::new(code),
-            message: message.into(),
-            retryable: false,
-            effect_state: EffectState::None,
-        }
+        Self { code: ToolCode::new(code), message: message.into(), retryable: false, effect_state: EffectState::None }
     }
 
     /// Advises that trying again may help. Advice only.
@@ -49,10 +44,7 @@ pub struct ToolEnvironmentError {
 impl ToolEnvironmentError {
     /// `message` is for people: it goes to the audit.
     pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            nothing_happened: false,
-        }
+        Self { message: message.into(), nothing_happened: false }
     }
 
     /// Vouches that no effect took place.
@@ -112,19 +104,14 @@ impl From<ToolExecutionError> for Failure {
                 retryable: error.retryable,
                 effect_state: error.effect_state,
             },
-            Err(invalid) => Self::Bug {
-                text: format!("{invalid}; its message was: {}", error.message),
-            },
+            Err(invalid) => Self::Bug { text: format!("{invalid}; its message was: {}", error.message) },
         }
     }
 }
 
 impl From<ToolEnvironmentError> for Failure {
     fn from(error: ToolEnvironmentError) -> Self {
-        Self::Environment {
-            message: error.message,
-            nothing_happened: error.nothing_happened,
-        }
+        Self::Environment { message: error.message, nothing_happened: error.nothing_happened }
     }
 }
 

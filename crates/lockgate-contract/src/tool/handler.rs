@@ -88,10 +88,7 @@ impl Handler {
     }
 
     fn new(prepare: impl Fn(&Arguments) -> Result<Prepared, DecodeError> + Send + Sync + 'static) -> Self {
-        Self {
-            prepare: Box::new(prepare),
-            blocking: false,
-        }
+        Self { prepare: Box::new(prepare), blocking: false }
     }
 
     /// Says that the function may block its thread: it is run on the blocking pool, where a time-out can leave it behind.
@@ -114,9 +111,7 @@ impl Handler {
 
 impl std::fmt::Debug for Handler {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Handler")
-            .field("blocking", &self.blocking)
-            .finish_non_exhaustive()
+        f.debug_struct("Handler").field("blocking", &self.blocking).finish_non_exhaustive()
     }
 }
 
@@ -145,11 +140,7 @@ pub enum OutputContent {
 impl Output {
     /// A value.
     pub fn new(value: Document) -> Self {
-        Self {
-            content: OutputContent::Value(value),
-            truncated_chars: 0,
-            lossy: false,
-        }
+        Self { content: OutputContent::Value(value), truncated_chars: 0, lossy: false }
     }
 
     /// Any value that serialises.
@@ -158,29 +149,18 @@ impl Output {
             Ok(value) => OutputContent::Value(value),
             Err(error) => OutputContent::Invalid(error),
         };
-        Self {
-            content,
-            truncated_chars: 0,
-            lossy: false,
-        }
+        Self { content, truncated_chars: 0, lossy: false }
     }
 
     /// A text that claims to be one JSON value.
     pub fn raw(text: impl Into<String>) -> Self {
-        Self {
-            content: OutputContent::Raw(text.into()),
-            truncated_chars: 0,
-            lossy: false,
-        }
+        Self { content: OutputContent::Raw(text.into()), truncated_chars: 0, lossy: false }
     }
 
     /// Bytes of a text, as a JSON string; what is not UTF-8 becomes U+FFFD and the output is marked lossy.
     pub fn text_from_bytes(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes);
-        Self {
-            lossy: matches!(text, std::borrow::Cow::Owned(_)),
-            ..Self::new(Document::string(&text))
-        }
+        Self { lossy: matches!(text, std::borrow::Cow::Owned(_)), ..Self::new(Document::string(&text)) }
     }
 
     /// Says how many characters the handler cut off itself.

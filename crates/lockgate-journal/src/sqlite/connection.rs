@@ -71,11 +71,8 @@ impl Place {
     }
 
     fn settle_settings(&self, connection: &Connection) -> Result<(), OpenError> {
-        let set = |name: &str, value: &str| {
-            connection
-                .pragma_update(None, name, value)
-                .map_err(|error| self.refusal(error))
-        };
+        let set =
+            |name: &str, value: &str| connection.pragma_update(None, name, value).map_err(|error| self.refusal(error));
         // FULL: an acknowledged commit survives a power cut. NORMAL lost some in 133 of 150 simulated cuts.
         set("synchronous", "FULL")?;
         // Where `fsync` does not reach the disk (macOS), this does; elsewhere it changes nothing.
@@ -89,12 +86,7 @@ impl Place {
             ("foreign_keys", settings.foreign_keys, "on"),
         ] {
             if found != wanted {
-                return Err(OpenError::Setting {
-                    path: self.path.clone(),
-                    setting,
-                    found,
-                    wanted,
-                });
+                return Err(OpenError::Setting { path: self.path.clone(), setting, found, wanted });
             }
         }
         Ok(())
@@ -125,9 +117,5 @@ pub(super) fn settings(connection: &Connection) -> rusqlite::Result<Settings> {
         3 => "extra".to_owned(),
         other => other.to_string(),
     };
-    Ok(Settings {
-        journal_mode,
-        synchronous,
-        foreign_keys: if foreign_keys { "on" } else { "off" }.to_owned(),
-    })
+    Ok(Settings { journal_mode, synchronous, foreign_keys: if foreign_keys { "on" } else { "off" }.to_owned() })
 }

@@ -33,19 +33,11 @@ pub(super) fn prepare(path: &Path) -> Result<PathBuf, OpenError> {
         .open(&path)
         .map_err(access("read and write", &path))?;
     let is_file = file.metadata().map_err(access("examine", &path))?.is_file();
-    if is_file {
-        Ok(path)
-    } else {
-        Err(OpenError::NotAFile(path))
-    }
+    if is_file { Ok(path) } else { Err(OpenError::NotAFile(path)) }
 }
 
 fn access(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> OpenError {
-    move |cause| OpenError::Access {
-        action,
-        path: path.to_owned(),
-        cause: cause.to_string(),
-    }
+    move |cause| OpenError::Access { action, path: path.to_owned(), cause: cause.to_string() }
 }
 
 #[cfg(unix)]

@@ -24,24 +24,14 @@ pub(super) fn run(connection: &Connection, run: &RunId) -> Result<Option<RunReco
 
 /// Fails when there is no such run.
 pub(super) fn require_run(connection: &Connection, run: &RunId) -> Result<(), JournalError> {
-    one(
-        connection,
-        "SELECT 1 FROM run WHERE run_id = ?1",
-        [run.as_str()],
-        |_| Ok(()),
-    )?
-    .ok_or_else(|| JournalError::NoSuchRun(run.clone()))
+    one(connection, "SELECT 1 FROM run WHERE run_id = ?1", [run.as_str()], |_| Ok(()))?
+        .ok_or_else(|| JournalError::NoSuchRun(run.clone()))
 }
 
 /// Runs, newest first.
 pub(super) fn runs(connection: &Connection, filter: &RunFilter) -> Result<Vec<RunRecord>, JournalError> {
     let sql = format!("{RUN} WHERE ?1 IS NULL OR status = ?1 ORDER BY created_at DESC, place DESC LIMIT ?2");
-    all(
-        connection,
-        &sql,
-        params![filter.status.map(RunStatus::word), filter.limit],
-        run_row,
-    )
+    all(connection, &sql, params![filter.status.map(RunStatus::word), filter.limit], run_row)
 }
 
 /// The events of a run after `after`.
@@ -67,12 +57,7 @@ pub(super) fn events(connection: &Connection, run: &RunId, after: u64) -> Result
 
 /// One question as it is stored.
 pub(super) fn approval(connection: &Connection, approval: &ApprovalId) -> Result<Option<Approval>, JournalError> {
-    one(
-        connection,
-        &format!("{APPROVAL} WHERE approval_id = ?1"),
-        [approval.as_str()],
-        approval_row,
-    )
+    one(connection, &format!("{APPROVAL} WHERE approval_id = ?1"), [approval.as_str()], approval_row)
 }
 
 /// One question, with its state at `now`.
@@ -98,12 +83,8 @@ pub(super) fn approvals(
          ORDER BY requested_at, place"
     );
     let run = filter.run_id.as_ref().map(RunId::as_str);
-    let found = all(
-        connection,
-        &sql,
-        params![run, filter.state.map(ApprovalState::word), now.as_millis()],
-        approval_row,
-    )?;
+    let found =
+        all(connection, &sql, params![run, filter.state.map(ApprovalState::word), now.as_millis()], approval_row)?;
     Ok(found.into_iter().map(|approval| as_of(approval, now)).collect())
 }
 
@@ -119,29 +100,19 @@ pub(super) fn artifact(
 
 /// What the database says about itself.
 pub(super) fn describe(connection: &Connection) -> Result<Vec<(String, String)>, JournalError> {
-    let text = |sql: &str| {
-        connection
-            .query_row(sql, [], |row| row.get::<_, String>(0))
-            .map_err(storage)
-    };
+    let text = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, String>(0)).map_err(storage);
     let path = text("SELECT file FROM pragma_database_list WHERE name = 'main'")?;
     let settings = settings(connection).map_err(storage)?;
     let facts = [
         ("kind", "sqlite".to_owned()),
         ("url", format!("sqlite:{path}")),
         ("path", path),
-        (
-            "schema_version",
-            schema::version(connection).map_err(storage)?.to_string(),
-        ),
+        ("schema_version", schema::version(connection).map_err(storage)?.to_string()),
         ("sqlite_version", text("SELECT sqlite_version()")?),
         ("journal_mode", settings.journal_mode),
         ("synchronous", settings.synchronous),
         ("foreign_keys", settings.foreign_keys),
-        (
-            "size_bytes",
-            text("SELECT CAST(page_count * page_size AS TEXT) FROM pragma_page_count, pragma_page_size")?,
-        ),
+        ("size_bytes", text("SELECT CAST(page_count * page_size AS TEXT) FROM pragma_page_count, pragma_page_size")?),
         ("runs", text("SELECT CAST(count(*) AS TEXT) FROM run")?),
     ];
     Ok(facts.map(|(name, fact)| (name.to_owned(), fact)).to_vec())
@@ -170,10 +141,7 @@ fn run_row(row: &Row<'_>) -> Result<RunRecord, JournalError> {
     let run_id: String = get(row, 0)?;
     let kind: String = get(row, 2)?;
     let status: Option<String> = get(row, 4)?;
-    let kind = [RunKind::Agent, RunKind::Direct]
-        .into_iter()
-        .find(|known| kind_word(*known) == kind)
-        .ok_or(kind);
+    let kind = [RunKind::Agent, RunKind::Direct].into_iter().find(|known| kind_word(*known) == kind).ok_or(kind);
     Ok(RunRecord {
         kind: kind.map_err(|kind| JournalError::Corrupt(format!("run `{run_id}` has the unknown kind `{kind}`")))?,
         status: status.map(|word| run_status(&run_id, &word)).transpose()?,
@@ -203,9 +171,8 @@ fn run_status(run: &str, word: &str) -> Result<RunStatus, JournalError> {
 
 fn approval_row(row: &Row<'_>) -> Result<Approval, JournalError> {
     let question = document(get(row, 0)?, || "a question".to_owned())?;
-    let asked: Approval = question
-        .decode()
-        .map_err(|error| JournalError::Corrupt(format!("a question cannot be read: {error}")))?;
+    let asked: Approval =
+        question.decode().map_err(|error| JournalError::Corrupt(format!("a question cannot be read: {error}")))?;
     let state: String = get(row, 1)?;
     let time = |at: usize| Ok(get::<Option<i64>>(row, at)?.map(Timestamp::from_millis));
     Ok(Approval {
@@ -232,10 +199,7 @@ fn approval_state(approval: &ApprovalId, word: &str) -> Result<ApprovalState, Jo
 }
 
 fn as_of(approval: Approval, now: Timestamp) -> Approval {
-    Approval {
-        state: approval.state_at(now),
-        ..approval
-    }
+    Approval { state: approval.state_at(now), ..approval }
 }
 
 fn document(text: String, what: impl FnOnce() -> String) -> Result<Document, JournalError> {
@@ -254,10 +218,7 @@ fn one<T>(
     decode: impl FnOnce(&Row<'_>) -> Result<T, JournalError>,
 ) -> Result<Option<T>, JournalError> {
     let mut statement = connection.prepare_cached(sql).map_err(storage)?;
-    let found = statement
-        .query_row(parameters, |row| Ok(decode(row)))
-        .optional()
-        .map_err(storage)?;
+    let found = statement.query_row(parameters, |row| Ok(decode(row))).optional().map_err(storage)?;
     found.transpose()
 }
 
@@ -268,8 +229,6 @@ fn all<T>(
     decode: impl Fn(&Row<'_>) -> Result<T, JournalError>,
 ) -> Result<Vec<T>, JournalError> {
     let mut statement = connection.prepare_cached(sql).map_err(storage)?;
-    let rows = statement
-        .query_map(parameters, |row| Ok(decode(row)))
-        .map_err(storage)?;
+    let rows = statement.query_map(parameters, |row| Ok(decode(row))).map_err(storage)?;
     rows.map(|row| row.map_err(storage)?).collect()
 }

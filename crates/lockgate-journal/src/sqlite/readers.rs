@@ -18,10 +18,7 @@ pub(super) struct Readers {
 
 impl Readers {
     pub(super) fn new(place: Place) -> Self {
-        Self {
-            place,
-            idle: Mutex::default(),
-        }
+        Self { place, idle: Mutex::default() }
     }
 
     /// Runs a query on tokio's blocking pool, which every flavour of its runtime has.
@@ -30,9 +27,7 @@ impl Readers {
         query: impl FnOnce(&Connection) -> Result<T, JournalError> + Send + 'static,
     ) -> Result<T, JournalError> {
         let readers = Arc::clone(self);
-        tokio::task::spawn_blocking(move || readers.run(query))
-            .await
-            .map_err(JournalError::unavailable)?
+        tokio::task::spawn_blocking(move || readers.run(query)).await.map_err(JournalError::unavailable)?
     }
 
     /// Closes what is idle. After a failed commit only a file that is opened anew says what is in it.

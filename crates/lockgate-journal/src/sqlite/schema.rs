@@ -21,11 +21,8 @@ struct Migration {
 }
 
 /// Every step, oldest first. A published one is never edited: add another.
-const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    name: "journal",
-    sql: include_str!("migrations/0001_journal.sql"),
-}];
+const MIGRATIONS: &[Migration] =
+    &[Migration { version: 1, name: "journal", sql: include_str!("migrations/0001_journal.sql") }];
 
 /// Marks a file as a Lockgate journal (`LKGT`), in the place that SQLite's file format keeps for that.
 const APPLICATION_ID: i32 = 0x4c4b_4754;
@@ -47,22 +44,23 @@ impl Migration {
 /// Whether the file is a journal that this program may use, or an empty file that may become one. Changes nothing, and
 /// answers with the version of its schema, 0 for an empty file.
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<u32, OpenError> {
+    // One snapshot for all questions: another process may be making the tables at this moment.
+    let transaction = connection.unchecked_transaction().map_err(|error| refusal(path, error))?;
+    examine(&transaction, path)
+}
+
+/// [`check`] inside a transaction.
+fn examine(connection: &Connection, path: &Path) -> Result<u32, OpenError> {
     let fault = |error| refusal(path, error);
-    let application: i32 = connection
-        .pragma_query_value(None, "application_id", |row| row.get(0))
-        .map_err(fault)?;
+    let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(fault)?;
     if application != APPLICATION_ID {
-        let tables: u32 = connection
-            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-            .map_err(fault)?;
+        let tables: u32 =
+            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(fault)?;
         if application == 0 && tables == 0 {
             return Ok(0);
         }
         let cause = "it is a database of another program".to_owned();
-        return Err(OpenError::NotAJournal {
-            path: path.to_owned(),
-            cause,
-        });
+        return Err(OpenError::NotAJournal { path: path.to_owned(), cause });
     }
     let applied = applied(connection).map_err(fault)?;
     let found = applied.last().map_or(0, |(version, _)| *version);
@@ -76,10 +74,7 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<u32, OpenErr
         .zip(expected)
         .find(|((version, checksum), migration)| *version != migration.version || *checksum != migration.checksum())
     {
-        Some(((version, _), _)) => Err(OpenError::OtherMigration {
-            path: path.to_owned(),
-            version: *version,
-        }),
+        Some(((version, _), _)) => Err(OpenError::OtherMigration { path: path.to_owned(), version: *version }),
         None => Ok(found),
     }
 }
@@ -91,11 +86,9 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path, now: Timestamp) 
         return Ok(());
     }
     let fault = |error| refusal(path, error);
-    let transaction = connection
-        .transaction_with_behavior(TransactionBehavior::Exclusive)
-        .map_err(fault)?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive).map_err(fault)?;
     // Asked again: another process may have been faster.
-    let found = check(&transaction, path)?;
+    let found = examine(&transaction, path)?;
     transaction.execute(META, []).map_err(fault)?;
     for migration in MIGRATIONS.iter().filter(|migration| migration.version > found) {
         transaction.execute_batch(migration.sql).map_err(fault)?;
@@ -106,9 +99,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path, now: Timestamp) 
             )
             .map_err(fault)?;
     }
-    transaction
-        .pragma_update(None, "application_id", APPLICATION_ID)
-        .map_err(fault)?;
+    transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(fault)?;
     transaction.commit().map_err(fault)
 }
 
@@ -121,17 +112,12 @@ pub(super) fn version(connection: &Connection) -> rusqlite::Result<u32> {
 pub(super) fn refusal(path: &Path, error: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => OpenError::NotAJournal {
-            path,
-            cause: "it is not an SQLite database".to_owned(),
-        },
+        Some(ErrorCode::NotADatabase) => {
+            OpenError::NotAJournal { path, cause: "it is not an SQLite database".to_owned() }
+        }
         Some(
             ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::SystemIoFailure,
-        ) => OpenError::Access {
-            action: "open the journal",
-            path,
-            cause: error.to_string(),
-        },
+        ) => OpenError::Access { action: "open the journal", path, cause: error.to_string() },
         _ => OpenError::Journal(storage(error)),
     }
 }

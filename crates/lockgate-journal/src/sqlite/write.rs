@@ -22,13 +22,7 @@ pub(super) fn create_run(connection: &Connection, run: NewRun, now: Timestamp) -
         "INSERT INTO run (run_id, tenant, kind, title, status, next_seq, created_at, updated_at)
          VALUES (?1, ?2, ?3, ?4, NULL, 1, ?5, ?5)
          ON CONFLICT (run_id) DO NOTHING",
-        params![
-            run.run_id.as_str(),
-            run.tenant,
-            read::kind_word(run.kind),
-            run.title,
-            now.as_millis()
-        ],
+        params![run.run_id.as_str(), run.tenant, read::kind_word(run.kind), run.title, now.as_millis()],
     )?;
     if made == 0 {
         return Err(JournalError::Exists(run.run_id.to_string()));
@@ -93,9 +87,7 @@ fn take_numbers(
              RETURNING next_seq - ?2",
         )
         .map_err(storage)?
-        .query_row(params![run.as_str(), count, now.as_millis(), changes, status], |row| {
-            row.get(0)
-        })
+        .query_row(params![run.as_str(), count, now.as_millis(), changes, status], |row| row.get(0))
         .optional()
         .map_err(storage)?
         .ok_or_else(|| JournalError::NoSuchRun(run.clone()))?;
@@ -174,12 +166,7 @@ pub(super) fn claim(
         let used = execute(
             connection,
             "UPDATE approval SET state = ?2, consumed_at = ?3 WHERE approval_id = ?1 AND state = ?4",
-            params![
-                approval.as_str(),
-                ApprovalState::Consumed.word(),
-                now.as_millis(),
-                ApprovalState::Granted.word()
-            ],
+            params![approval.as_str(), ApprovalState::Consumed.word(), now.as_millis(), ApprovalState::Granted.word()],
         )?;
         if used != 1 {
             return Err(ClaimRefused::Stale);
@@ -260,8 +247,5 @@ pub(super) fn decide(
 }
 
 fn execute(connection: &Connection, sql: &str, parameters: impl Params) -> Result<usize, JournalError> {
-    connection
-        .prepare_cached(sql)
-        .and_then(|mut statement| statement.execute(parameters))
-        .map_err(storage)
+    connection.prepare_cached(sql).and_then(|mut statement| statement.execute(parameters)).map_err(storage)
 }

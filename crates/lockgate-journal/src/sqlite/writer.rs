@@ -49,20 +49,12 @@ impl Writer {
     pub(super) fn start(place: Place, clock: Arc<dyn Clock>, readers: Arc<Readers>) -> Result<Self, OpenError> {
         let connection = Some(place.writer(clock.now())?);
         let (requests, queue) = mpsc::channel();
-        let mut desk = Desk {
-            place,
-            clock,
-            readers,
-            connection,
-        };
+        let mut desk = Desk { place, clock, readers, connection };
         let thread = thread::Builder::new()
             .name("lockgate-journal".to_owned())
             .spawn(move || desk.serve(&queue))
             .map_err(JournalError::unavailable)?;
-        Ok(Self {
-            requests: Some(requests),
-            thread: Some(thread),
-        })
+        Ok(Self { requests: Some(requests), thread: Some(thread) })
     }
 
     /// Does `work` inside the next commit, and answers when that is on the disk. An `Err` undoes what `work` wrote.
@@ -75,21 +67,12 @@ impl Writer {
         W: FnOnce(&Connection, Timestamp) -> Result<T, E> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let request = Box::new(Queued {
-            work: Some(work),
-            answer: None,
-            reply,
-        });
-        let sent = self
-            .requests
-            .as_ref()
-            .is_some_and(|requests| requests.send(request).is_ok());
+        let request = Box::new(Queued { work: Some(work), answer: None, reply });
+        let sent = self.requests.as_ref().is_some_and(|requests| requests.send(request).is_ok());
         if !sent {
             return Err(JournalError::unavailable("its writer has stopped").into());
         }
-        answer
-            .await
-            .unwrap_or_else(|_| Err(JournalError::CommitUnknown("the writer stopped midway".to_owned()).into()))
+        answer.await.unwrap_or_else(|_| Err(JournalError::CommitUnknown("the writer stopped midway".to_owned()).into()))
     }
 }
 

@@ -25,41 +25,18 @@ const KINDS: [&str; 9] = [
     "run.needs_reconciliation",
     "tool.started",
 ];
-const ANSWERS: [ApprovalState; 4] = [
-    ApprovalState::Granted,
-    ApprovalState::Denied,
-    ApprovalState::Withdrawn,
-    ApprovalState::Consumed,
-];
+const ANSWERS: [ApprovalState; 4] =
+    [ApprovalState::Granted, ApprovalState::Denied, ApprovalState::Withdrawn, ApprovalState::Consumed];
 
 /// One thing that is done to both journals. Numbers choose among few, so that things meet each other.
 #[derive(Debug, Clone)]
 enum Step {
     Create(usize),
     Append(usize, Vec<usize>),
-    Ask {
-        run: usize,
-        approval: usize,
-    },
-    Claim {
-        run: usize,
-        call: u32,
-        attempt: u32,
-        approval: Option<usize>,
-        right_digest: bool,
-        events: usize,
-    },
-    Settle {
-        run: usize,
-        call: u32,
-        artifact: Option<(usize, bool)>,
-        events: usize,
-    },
-    Decide {
-        approval: usize,
-        answer: usize,
-        digest: Option<bool>,
-    },
+    Ask { run: usize, approval: usize },
+    Claim { run: usize, call: u32, attempt: u32, approval: Option<usize>, right_digest: bool, events: usize },
+    Settle { run: usize, call: u32, artifact: Option<(usize, bool)>, events: usize },
+    Decide { approval: usize, answer: usize, digest: Option<bool> },
     Pass(u64),
     Events(usize, u64),
     Runs(bool, u32),
@@ -90,33 +67,19 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 /// Does one thing, and writes down the answer.
 async fn apply(f: &Fixture, step: &Step) -> String {
     let run = |run: usize| RunId::new(RUNS[run]);
-    let events = |count: usize| {
-        (0..count)
-            .map(|number| event_with("x.of-call", &number.to_string()))
-            .collect()
-    };
+    let events = |count: usize| (0..count).map(|number| event_with("x.of-call", &number.to_string())).collect();
     match step.clone() {
         Step::Create(place) => format!("{:?}", f.journal.create_run(new_run(RUNS[place])).await),
         Step::Append(place, kinds) => {
             let events = kinds.into_iter().map(|kind| event(KINDS[kind])).collect();
             format!("{:?}", f.journal.append(&run(place), events).await)
         }
-        Step::Ask {
-            run: place,
-            approval: id,
-        } => {
+        Step::Ask { run: place, approval: id } => {
             let mut question = approval(&run(place), APPROVALS[id]);
             question.call_id = run(place).call(0, u32::try_from(id % 2).unwrap());
             format!("{:?}", f.journal.ask(question, vec![event("approval.requested")]).await)
         }
-        Step::Claim {
-            run: place,
-            call,
-            attempt,
-            approval,
-            right_digest,
-            events: count,
-        } => {
+        Step::Claim { run: place, call, attempt, approval, right_digest, events: count } => {
             let run = run(place);
             let mut claim = claim(&run.call(0, call), attempt, approval.map(|id| APPROVALS[id]));
             if !right_digest && let Some((_, digest)) = &mut claim.approval {
@@ -124,24 +87,12 @@ async fn apply(f: &Fixture, step: &Step) -> String {
             }
             format!("{:?}", f.journal.claim(&run, claim, events(count)).await)
         }
-        Step::Settle {
-            run: place,
-            call,
-            artifact: stored,
-            events: count,
-        } => {
+        Step::Settle { run: place, call, artifact: stored, events: count } => {
             let run = run(place);
             let stored = stored.map(|(id, other)| artifact(&format!("art-{id}"), if other { "other" } else { "text" }));
-            format!(
-                "{:?}",
-                f.journal.settle(&run, &run.call(0, call), stored, events(count)).await
-            )
+            format!("{:?}", f.journal.settle(&run, &run.call(0, call), stored, events(count)).await)
         }
-        Step::Decide {
-            approval,
-            answer,
-            digest,
-        } => {
+        Step::Decide { approval, answer, digest } => {
             let mut decision = decision(APPROVALS[approval], ANSWERS[answer]);
             decision.digest = digest.map(|right| Digest::of_text("test", if right { APPROVALS[approval] } else { "" }));
             decision.reason = digest.map(|right| format!("because {right}"));
@@ -164,10 +115,7 @@ async fn apply(f: &Fixture, step: &Step) -> String {
                 ApprovalState::Consumed,
                 ApprovalState::Withdrawn,
             ][state];
-            let filter = ApprovalFilter {
-                run_id: place.map(run),
-                state: Some(state),
-            };
+            let filter = ApprovalFilter { run_id: place.map(run), state: Some(state) };
             format!("{:?}", f.journal.approvals(filter).await)
         }
     }
@@ -183,10 +131,7 @@ async fn everything(f: &Fixture) -> Vec<String> {
             all.push(format!("{events:?}"));
         }
         for artifact in ["art-0", "art-1"] {
-            all.push(format!(
-                "{:?}",
-                f.journal.artifact(&run, &ArtifactId::new(artifact)).await
-            ));
+            all.push(format!("{:?}", f.journal.artifact(&run, &ArtifactId::new(artifact)).await));
         }
     }
     for id in APPROVALS {

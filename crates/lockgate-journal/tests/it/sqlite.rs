@@ -15,17 +15,11 @@ use rusqlite::Connection;
 use crate::support::{Fixture, ManualClock, artifact, assert_gap_free, claim, event, event_with, new_run};
 
 fn refusal(path: &Path) -> OpenError {
-    open(&format!("sqlite:{}", path.display()), ManualClock::new())
-        .map(drop)
-        .unwrap_err()
+    open(&format!("sqlite:{}", path.display()), ManualClock::new()).map(drop).unwrap_err()
 }
 
 fn fact<'a>(facts: &'a [(String, String)], name: &str) -> &'a str {
-    facts
-        .iter()
-        .find(|(known, _)| known == name)
-        .map(|(_, fact)| fact.as_str())
-        .unwrap()
+    facts.iter().find(|(known, _)| known == name).map(|(_, fact)| fact.as_str()).unwrap()
 }
 
 #[tokio::test]
@@ -35,38 +29,16 @@ async fn everything_is_there_after_a_reopen() {
     let call = run.call(0, 0);
     f.ask(&run, "apr-1").await;
     f.decide("apr-1", ApprovalState::Granted).await;
-    f.journal
-        .claim(&run, claim(&call, 1, Some("apr-1")), vec![event("tool.started")])
-        .await
-        .unwrap();
-    f.journal
-        .settle(
-            &run,
-            &call,
-            Some(artifact("art-1", "whole")),
-            vec![event("tool.finished")],
-        )
-        .await
-        .unwrap();
+    f.journal.claim(&run, claim(&call, 1, Some("apr-1")), vec![event("tool.started")]).await.unwrap();
+    f.journal.settle(&run, &call, Some(artifact("art-1", "whole")), vec![event("tool.finished")]).await.unwrap();
     f.journal.append(&run, vec![event("run.completed")]).await.unwrap();
     let before = f.everything(&run).await;
 
     let second = f.second();
     f.journal = second;
     assert_eq!(f.everything(&run).await, before);
-    assert_eq!(
-        f.journal
-            .artifact(&run, &ArtifactId::new("art-1"))
-            .await
-            .unwrap()
-            .as_deref(),
-        Some("whole")
-    );
-    let refused = f
-        .journal
-        .claim(&run, claim(&call, 2, None), Vec::new())
-        .await
-        .unwrap_err();
+    assert_eq!(f.journal.artifact(&run, &ArtifactId::new("art-1")).await.unwrap().as_deref(), Some("whole"));
+    let refused = f.journal.claim(&run, claim(&call, 2, None), Vec::new()).await.unwrap_err();
     assert_eq!(refused, ClaimRefused::AlreadyClaimed);
     let again = f.journal.settle(&run, &call, None, Vec::new()).await.unwrap_err();
     assert_eq!(again, JournalError::AlreadySettled(call));
@@ -121,27 +93,16 @@ async fn what_one_handle_decides_the_other_one_sees_and_uses() {
     let decision = crate::support::decision("apr-1", ApprovalState::Granted);
     other.decide(decision).await.unwrap();
     let id = ApprovalId::new("apr-1");
-    assert_eq!(
-        f.journal.approval(&id).await.unwrap().unwrap().state,
-        ApprovalState::Granted
-    );
-    f.journal
-        .claim(&run, claim(&run.call(0, 0), 1, Some("apr-1")), Vec::new())
-        .await
-        .unwrap();
-    let refused = other
-        .claim(&run, claim(&run.call(0, 0), 1, Some("apr-1")), Vec::new())
-        .await
-        .unwrap_err();
+    assert_eq!(f.journal.approval(&id).await.unwrap().unwrap().state, ApprovalState::Granted);
+    f.journal.claim(&run, claim(&run.call(0, 0), 1, Some("apr-1")), Vec::new()).await.unwrap();
+    let refused = other.claim(&run, claim(&run.call(0, 0), 1, Some("apr-1")), Vec::new()).await.unwrap_err();
     assert_eq!(refused, ClaimRefused::AlreadyClaimed);
-    assert_eq!(
-        other.approval(&id).await.unwrap().unwrap().state,
-        ApprovalState::Consumed
-    );
+    assert_eq!(other.approval(&id).await.unwrap().unwrap().state, ApprovalState::Consumed);
 }
 
 const CHILD_PATH: &str = "JOURNAL_OF_CHILD";
-const ROUNDS: usize = 60;
+const PROCESSES: usize = 6;
+const ROUNDS: usize = 30;
 
 /// Not a test of its own: the other process of `processes_write_one_file_without_gaps`.
 #[tokio::test]
@@ -160,10 +121,7 @@ async fn child_that_writes() {
     }
     let data = std::process::id().to_string();
     for _ in 0..ROUNDS {
-        journal
-            .append(&run, vec![event_with("x.a", &data), event_with("x.b", &data)])
-            .await
-            .unwrap();
+        journal.append(&run, vec![event_with("x.a", &data), event_with("x.b", &data)]).await.unwrap();
     }
 }
 
@@ -172,7 +130,7 @@ async fn processes_write_one_file_without_gaps() {
     let folder = tempfile::tempdir().unwrap();
     // They also race for who makes the file and its tables.
     let path = folder.path().join("shared/journal.db");
-    let children: Vec<_> = (0..3)
+    let children: Vec<_> = (0..PROCESSES)
         .map(|_| {
             Command::new(std::env::current_exe().unwrap())
                 .args(["sqlite::child_that_writes", "--exact", "--ignored", "--nocapture"])
@@ -187,13 +145,11 @@ async fn processes_write_one_file_without_gaps() {
     }
     let journal = SqliteJournal::open(&path, ManualClock::new()).unwrap();
     let run = RunId::new("run-shared");
-    let events = lockgate_contract::ports::Journal::events(&journal, &run, 0)
-        .await
-        .unwrap();
-    assert_eq!(events.len(), 1 + 3 * ROUNDS * 2);
+    let events = lockgate_contract::ports::Journal::events(&journal, &run, 0).await.unwrap();
+    assert_eq!(events.len(), 1 + PROCESSES * ROUNDS * 2);
     assert_gap_free(&events);
     let writers: std::collections::BTreeSet<_> = events[1..].iter().map(|event| event.data.to_string()).collect();
-    assert_eq!(writers.len(), 3);
+    assert_eq!(writers.len(), PROCESSES);
     for pair in events[1..].chunks(2) {
         assert_eq!(pair[0].data.text(), pair[1].data.text());
     }
@@ -245,15 +201,9 @@ async fn what_cannot_be_read_is_told_and_not_guessed() {
         )
         .unwrap();
     let told = f.journal.events(&run, 0).await.unwrap_err();
-    assert!(
-        matches!(&told, JournalError::Corrupt(text) if text.contains("event 2 of run `run-a`")),
-        "{told:?}"
-    );
+    assert!(matches!(&told, JournalError::Corrupt(text) if text.contains("event 2 of run `run-a`")), "{told:?}");
     let told = f.journal.run(&run).await.unwrap_err();
-    assert!(
-        matches!(&told, JournalError::Corrupt(text) if text.contains("`paused`")),
-        "{told:?}"
-    );
+    assert!(matches!(&told, JournalError::Corrupt(text) if text.contains("`paused`")), "{told:?}");
     let told = f.journal.approval(&ApprovalId::new("apr-1")).await.unwrap_err();
     assert!(matches!(told, JournalError::Corrupt(_)), "{told:?}");
 }
@@ -272,14 +222,8 @@ fn urls_say_which_journal() {
         assert!(error.hint().contains("`sqlite:"), "{url}: {}", error.hint());
         assert!(!error.to_string().contains("secret"), "{error}");
     }
-    let unknown = open("postgres://host", ManualClock::new())
-        .map(drop)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        unknown.contains("`sqlite:PATH`") && unknown.contains("`memory:`"),
-        "{unknown}"
-    );
+    let unknown = open("postgres://host", ManualClock::new()).map(drop).unwrap_err().to_string();
+    assert!(unknown.contains("`sqlite:PATH`") && unknown.contains("`memory:`"), "{unknown}");
 }
 
 #[tokio::test]
@@ -315,30 +259,21 @@ fn a_new_file_that_another_process_holds_is_waited_for() {
     let other = Connection::open(&path).unwrap();
     // SQLite does not wait by itself for the switch to WAL.
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let options = SqliteOptions {
-        busy_timeout: Duration::from_millis(200),
-    };
+    let options = SqliteOptions { busy_timeout: Duration::from_millis(200) };
     let began = Instant::now();
-    let error = SqliteJournal::open_with(&path, ManualClock::new(), options)
-        .map(drop)
-        .unwrap_err();
+    let error = SqliteJournal::open_with(&path, ManualClock::new(), options).map(drop).unwrap_err();
     assert!(began.elapsed() >= options.busy_timeout, "{:?}", began.elapsed());
     assert!(error.to_string().contains("locked"), "{error}");
     assert!(error.hint().contains("another program"), "{}", error.hint());
     other.execute_batch("ROLLBACK").unwrap();
-    SqliteJournal::open_with(&path, ManualClock::new(), options)
-        .map(drop)
-        .unwrap();
+    SqliteJournal::open_with(&path, ManualClock::new(), options).map(drop).unwrap();
 }
 
 #[test]
 fn a_folder_is_no_journal() {
     let folder = tempfile::tempdir().unwrap();
     let error = refusal(folder.path());
-    assert_eq!(
-        error.to_string(),
-        format!("`{}` is not a file", folder.path().display())
-    );
+    assert_eq!(error.to_string(), format!("`{}` is not a file", folder.path().display()));
     assert!(error.hint().contains("name a file"));
 }
 
@@ -349,10 +284,7 @@ fn a_place_that_cannot_be_written_is_told() {
     let file = folder.path().join("file");
     fs::write(&file, "x").unwrap();
     let error = refusal(&file.join("journal.db"));
-    assert!(
-        matches!(&error, OpenError::Access { path, .. } if *path == file),
-        "{error}"
-    );
+    assert!(matches!(&error, OpenError::Access { path, .. } if *path == file), "{error}");
     let error = refusal(&file.join("deeper/journal.db"));
     assert!(error.to_string().starts_with("cannot make the folder"), "{error}");
     assert!(error.hint().contains("in which you may write"));
@@ -367,20 +299,13 @@ fn a_read_only_folder_is_told() {
     let closed = folder.path().join("closed");
     fs::create_dir(&closed).unwrap();
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o500)).unwrap();
-    let opened = open(
-        &format!("sqlite:{}", closed.join("journal.db").display()),
-        ManualClock::new(),
-    )
-    .map(drop);
+    let opened = open(&format!("sqlite:{}", closed.join("journal.db").display()), ManualClock::new()).map(drop);
     // The superuser may write everywhere; whoever else gets an answer that names the place.
     if fs::write(closed.join("probe"), "").is_ok() {
         assert_eq!(opened, Ok(()));
     } else {
         let error = opened.unwrap_err();
-        assert!(
-            matches!(&error, OpenError::Access { path, .. } if *path == closed.join("journal.db")),
-            "{error}"
-        );
+        assert!(matches!(&error, OpenError::Access { path, .. } if *path == closed.join("journal.db")), "{error}");
     }
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
 }
@@ -394,10 +319,7 @@ fn garbage_is_refused_and_left_alone() {
     let error = refusal(&path);
     assert_eq!(
         error.to_string(),
-        format!(
-            "`{}` is not a Lockgate journal: it is not an SQLite database",
-            path.display()
-        )
+        format!("`{}` is not a Lockgate journal: it is not an SQLite database", path.display())
     );
     assert_eq!(fs::read_to_string(&path).unwrap(), garbage);
 }
@@ -406,16 +328,10 @@ fn garbage_is_refused_and_left_alone() {
 fn a_database_of_another_program_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bookmarks.db");
-    Connection::open(&path)
-        .unwrap()
-        .execute_batch("CREATE TABLE run (mine TEXT)")
-        .unwrap();
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE run (mine TEXT)").unwrap();
     let before = fs::read(&path).unwrap();
     let error = refusal(&path);
-    assert!(
-        error.to_string().contains("it is a database of another program"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("it is a database of another program"), "{error}");
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
@@ -426,19 +342,11 @@ async fn a_newer_schema_is_refused() {
     let path = f.folder.as_ref().unwrap().path().join("journal.db");
     f.journal = open("memory:", f.clock.clone()).unwrap();
     let other = Connection::open(&path).unwrap();
-    other
-        .execute("INSERT INTO meta VALUES (2, 'later', 'sha256:x', 0)", [])
-        .unwrap();
+    other.execute("INSERT INTO meta VALUES (2, 'later', 'sha256:x', 0)", []).unwrap();
     let error = refusal(&path);
     assert_eq!(error, OpenError::Journal(JournalError::TooNew { found: 2, known: 1 }));
     assert!(error.hint().contains("newer version"));
     other.execute("DELETE FROM meta WHERE version = 2", []).unwrap();
     other.execute("UPDATE meta SET checksum = 'sha256:x'", []).unwrap();
-    assert_eq!(
-        refusal(&path),
-        OpenError::OtherMigration {
-            path: path.clone(),
-            version: 1
-        }
-    );
+    assert_eq!(refusal(&path), OpenError::OtherMigration { path: path.clone(), version: 1 });
 }

@@ -28,8 +28,7 @@ impl ManualClock {
     }
 
     pub(crate) fn pass(&self, time: Duration) {
-        self.0
-            .fetch_add(i64::try_from(time.as_millis()).unwrap(), Ordering::SeqCst);
+        self.0.fetch_add(i64::try_from(time.as_millis()).unwrap(), Ordering::SeqCst);
     }
 }
 
@@ -53,22 +52,14 @@ pub(crate) struct Fixture {
 impl Fixture {
     pub(crate) fn memory() -> Self {
         let clock = ManualClock::new();
-        Self {
-            journal: Arc::new(MemoryJournal::new(clock.clone())),
-            clock,
-            folder: None,
-        }
+        Self { journal: Arc::new(MemoryJournal::new(clock.clone())), clock, folder: None }
     }
 
     pub(crate) fn sqlite() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = ManualClock::new();
         let journal = SqliteJournal::open(&folder.path().join("journal.db"), clock.clone()).unwrap();
-        Self {
-            journal: Arc::new(journal),
-            clock,
-            folder: Some(folder),
-        }
+        Self { journal: Arc::new(journal), clock, folder: Some(folder) }
     }
 
     /// Another handle on the same file, as another process would have one.
@@ -86,10 +77,7 @@ impl Fixture {
 
     pub(crate) async fn ask(&self, run: &RunId, id: &str) -> Approval {
         let approval = approval(run, id);
-        self.journal
-            .ask(approval.clone(), vec![event("approval.requested")])
-            .await
-            .unwrap();
+        self.journal.ask(approval.clone(), vec![event("approval.requested")]).await.unwrap();
         approval
     }
 
@@ -98,11 +86,7 @@ impl Fixture {
     }
 
     pub(crate) async fn kinds(&self, run: &RunId) -> Vec<String> {
-        self.events(run)
-            .await
-            .iter()
-            .map(|event| event.kind.word().to_owned())
-            .collect()
+        self.events(run).await.iter().map(|event| event.kind.word().to_owned()).collect()
     }
 
     pub(crate) async fn events(&self, run: &RunId) -> Vec<Event> {
@@ -111,10 +95,7 @@ impl Fixture {
 
     /// Everything that can be read of a run, as text: to show that something was, or was not, changed.
     pub(crate) async fn everything(&self, run: &RunId) -> String {
-        let filter = lockgate_contract::ports::ApprovalFilter {
-            run_id: Some(run.clone()),
-            state: None,
-        };
+        let filter = lockgate_contract::ports::ApprovalFilter { run_id: Some(run.clone()), state: None };
         format!(
             "{:#?}\n{:#?}\n{:#?}",
             self.journal.run(run).await.unwrap(),
@@ -133,12 +114,7 @@ pub(crate) fn event(kind: &str) -> NewEvent {
 }
 
 pub(crate) fn event_with(kind: &str, data: &str) -> NewEvent {
-    NewEvent {
-        kind: EventType::from_word(kind),
-        step: 0,
-        call_id: None,
-        data: document(data),
-    }
+    NewEvent { kind: EventType::from_word(kind), step: 0, call_id: None, data: document(data) }
 }
 
 pub(crate) fn new_run(id: &str) -> NewRun {
@@ -188,13 +164,7 @@ pub(crate) fn bound(id: &str) -> Digest {
 }
 
 pub(crate) fn decision(id: &str, answer: ApprovalState) -> Decision {
-    Decision {
-        approval_id: ApprovalId::new(id),
-        answer,
-        by: "alice".to_owned(),
-        reason: None,
-        digest: None,
-    }
+    Decision { approval_id: ApprovalId::new(id), answer, by: "alice".to_owned(), reason: None, digest: None }
 }
 
 pub(crate) fn claim(call: &CallId, attempt: u32, approval: Option<&str>) -> Claim {
@@ -211,10 +181,7 @@ pub(crate) fn claim(call: &CallId, attempt: u32, approval: Option<&str>) -> Clai
 }
 
 pub(crate) fn artifact(id: &str, text: &str) -> StoredArtifact {
-    StoredArtifact {
-        artifact_id: ArtifactId::new(id),
-        text: text.to_owned(),
-    }
+    StoredArtifact { artifact_id: ArtifactId::new(id), text: text.to_owned() }
 }
 
 pub(crate) fn assert_gap_free(events: &[Event]) {

@@ -42,10 +42,7 @@ fn times_have_units() {
         );
     }
     for text in ["", "2", "s", "0s", "-1s", "1.5s", "2 s", "2d", "18446744073709551615h"] {
-        assert!(
-            refusal(&format!(r#"timeout = "{text}""#)).contains("is no time-out"),
-            "{text}"
-        );
+        assert!(refusal(&format!(r#"timeout = "{text}""#)).contains("is no time-out"), "{text}");
     }
 }
 

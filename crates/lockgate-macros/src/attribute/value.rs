@@ -31,10 +31,7 @@ pub(super) fn word(input: ParseStream<'_>, words: &Words) -> Result<Word> {
         (ident.to_string(), ident.span())
     };
     if let Some((_, variant)) = words.words.iter().find(|(valid, _)| *valid == word) {
-        return Ok(Word {
-            variant: Ident::new(variant, Span::call_site()),
-            span,
-        });
+        return Ok(Word { variant: Ident::new(variant, Span::call_site()), span });
     }
     let valid: Vec<&str> = words.words.iter().map(|(valid, _)| *valid).collect();
     let noun = words.noun;
@@ -54,11 +51,7 @@ fn text(input: ParseStream<'_>) -> Result<LitStr> {
 /// A text that is not blank.
 pub(super) fn text_with_content(input: ParseStream<'_>, message: &str) -> Result<LitStr> {
     let text = text(input)?;
-    if text.value().trim().is_empty() {
-        Err(Error::new(text.span(), message))
-    } else {
-        Ok(text)
-    }
+    if text.value().trim().is_empty() { Err(Error::new(text.span(), message)) } else { Ok(text) }
 }
 
 /// `("a", "b")`, `= ["a", "b"]` or `= "a"`.
@@ -111,9 +104,7 @@ pub(super) fn milliseconds(input: ParseStream<'_>) -> Result<u64> {
         "h" => Some(3_600_000),
         _ => None,
     };
-    let milliseconds = factor
-        .zip(number.parse::<u64>().ok())
-        .and_then(|(factor, number)| number.checked_mul(factor));
+    let milliseconds = factor.zip(number.parse::<u64>().ok()).and_then(|(factor, number)| number.checked_mul(factor));
     milliseconds.filter(|milliseconds| *milliseconds > 0).ok_or_else(|| {
         let message = format!("`{value}` is no time-out\nhelp: write a number above zero and its unit, such as `500ms`, `2s`, `5m` or `1h`");
         Error::new(text.span(), message)

@@ -27,10 +27,7 @@ fn lists_tables_and_code_keep_their_lines() {
 
 #[test]
 fn a_block_comment_loses_its_stars() {
-    assert_eq!(
-        described("/**\n * Says who\n * owns it.\n */").unwrap(),
-        "Says who owns it."
-    );
+    assert_eq!(described("/**\n * Says who\n * owns it.\n */").unwrap(), "Says who owns it.");
 }
 
 #[test]

@@ -36,9 +36,7 @@ pub(super) fn from_status(status: u16, headers: &HeaderMap, body: &str) -> Model
 /// The error in a body that came with a success status, as routers send it when the provider behind them fails.
 pub(super) fn from_error_member(error: Node<'_>) -> ModelError {
     let said = error_message(error).unwrap_or_else(|| "no message".to_owned());
-    let status = error
-        .get("code")
-        .and_then(|code| code.raw().trim_matches('"').parse::<u16>().ok());
+    let status = error.get("code").and_then(|code| code.raw().trim_matches('"').parse::<u16>().ok());
     match status {
         Some(status @ 400..=599) => {
             let mut failure = from_status(status, &HeaderMap::new(), "");
@@ -47,9 +45,7 @@ pub(super) fn from_error_member(error: Node<'_>) -> ModelError {
             }
             failure
         }
-        _ => ModelError::InvalidResponse {
-            detail: format!("an error inside the answer: {said}"),
-        },
+        _ => ModelError::InvalidResponse { detail: format!("an error inside the answer: {said}") },
     }
 }
 

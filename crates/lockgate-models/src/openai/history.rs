@@ -89,10 +89,7 @@ pub(super) fn wire_messages<'a>(
                 let position = open.iter().position(|(open, _)| *open == call_id);
                 let position = position.ok_or_else(|| unpaired(call_id, "has a result but no call before it"))?;
                 let (_, tool_call_id) = open.remove(position);
-                WireMessage::Tool {
-                    tool_call_id,
-                    content: content.text(),
-                }
+                WireMessage::Tool { tool_call_id, content: content.text() }
             }
         });
     }
@@ -103,9 +100,7 @@ pub(super) fn wire_messages<'a>(
 }
 
 fn unpaired(call_id: &CallId, what: &str) -> ModelError {
-    ModelError::InvalidRequest {
-        detail: format!("call `{call_id}` of the history {what}"),
-    }
+    ModelError::InvalidRequest { detail: format!("call `{call_id}` of the history {what}") }
 }
 
 fn wire_call<'a>(call: &'a MessageCall, id: Cow<'a, str>, names: &'a WireNames) -> WireCall<'a> {
@@ -147,11 +142,7 @@ impl<'a> WireIds<'a> {
             _ => &[],
         });
         let given = calls.map(|call| call.provider_call_id.as_str()).collect();
-        Self {
-            given,
-            used: HashSet::new(),
-            made: 0,
-        }
+        Self { given, used: HashSet::new(), made: 0 }
     }
 
     fn next(&mut self, provider_call_id: &'a str) -> Cow<'a, str> {

@@ -17,15 +17,7 @@ pub const API_KEY_VARIABLE: &str = "OPENAI_API_KEY";
 pub const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
 /// Members of the request that the adapter writes itself.
-const OWN_MEMBERS: [&str; 7] = [
-    "model",
-    "messages",
-    "tools",
-    "functions",
-    "stream",
-    "stream_options",
-    "n",
-];
+const OWN_MEMBERS: [&str; 7] = ["model", "messages", "tools", "functions", "stream", "stream_options", "n"];
 
 /// Options of [`ChatCompletions`](super::ChatCompletions). Only [`model`](Self::model) has no default.
 #[derive(Debug, Clone)]
@@ -70,39 +62,22 @@ impl ChatCompletionsOptions {
             return Err(OptionsError::NoModel);
         }
         if self.timeout.is_zero() {
-            return Err(OptionsError::OutOfRange {
-                option: "the timeout",
-                expected: "longer than zero",
-            });
+            return Err(OptionsError::OutOfRange { option: "the timeout", expected: "longer than zero" });
         }
         if self.max_response_bytes == 0 {
-            return Err(OptionsError::OutOfRange {
-                option: "the response limit",
-                expected: "at least one byte",
-            });
+            return Err(OptionsError::OutOfRange { option: "the response limit", expected: "at least one byte" });
         }
-        if self
-            .temperature
-            .is_some_and(|temperature| !temperature.is_finite() || temperature < 0.0)
-        {
-            return Err(OptionsError::OutOfRange {
-                option: "the temperature",
-                expected: "a finite number from 0 up",
-            });
+        if self.temperature.is_some_and(|temperature| !temperature.is_finite() || temperature < 0.0) {
+            return Err(OptionsError::OutOfRange { option: "the temperature", expected: "a finite number from 0 up" });
         }
         let variable = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
         let (endpoint, loopback) = self.endpoint(&variable)?;
         if endpoint.scheme() == "http" && !loopback && !self.allow_insecure {
-            return Err(OptionsError::Insecure {
-                host: endpoint.host_str().unwrap_or_default().to_owned(),
-            });
+            return Err(OptionsError::Insecure { host: endpoint.host_str().unwrap_or_default().to_owned() });
         }
         let api_key = self.api_key(&variable, endpoint.host_str() == Some("api.openai.com"))?;
-        let extra_body = self
-            .extra_body
-            .as_ref()
-            .map(|body| extra_members(body, self.temperature.is_some()))
-            .transpose()?;
+        let extra_body =
+            self.extra_body.as_ref().map(|body| extra_members(body, self.temperature.is_some())).transpose()?;
         Ok(Resolved {
             endpoint,
             api_key,
@@ -120,10 +95,7 @@ impl ChatCompletionsOptions {
             (None, Some(text)) => (text, "in `OPENAI_BASE_URL`"),
             (None, None) => (DEFAULT_BASE_URL.to_owned(), "of OpenAI"),
         };
-        let unusable = |detail: &str| OptionsError::BaseUrl {
-            origin,
-            detail: detail.to_owned(),
-        };
+        let unusable = |detail: &str| OptionsError::BaseUrl { origin, detail: detail.to_owned() };
         let mut url = Url::parse(text.trim()).map_err(|error| unusable(&error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(unusable("it is neither http nor https"));
@@ -149,12 +121,10 @@ impl ChatCompletionsOptions {
     ) -> Result<Option<ApiKey>, OptionsError> {
         let name = self.api_key_variable.as_deref().unwrap_or(API_KEY_VARIABLE);
         match variable(name) {
-            Some(text) => ApiKey::new(&text).map(Some).ok_or_else(|| OptionsError::UnusableKey {
-                variable: name.to_owned(),
-            }),
-            None if needed || self.api_key_variable.is_some() => Err(OptionsError::NoKey {
-                variable: name.to_owned(),
-            }),
+            Some(text) => {
+                ApiKey::new(&text).map(Some).ok_or_else(|| OptionsError::UnusableKey { variable: name.to_owned() })
+            }
+            None if needed || self.api_key_variable.is_some() => Err(OptionsError::NoKey { variable: name.to_owned() }),
             None => Ok(None),
         }
     }
@@ -192,16 +162,12 @@ fn is_loopback(url: &Url) -> bool {
 fn extra_members(body: &Document, has_temperature: bool) -> Result<Vec<(String, Document)>, OptionsError> {
     let root = body.root();
     if root.kind() != Kind::Object {
-        return Err(OptionsError::ExtraBody {
-            detail: "is not a JSON object".to_owned(),
-        });
+        return Err(OptionsError::ExtraBody { detail: "is not a JSON object".to_owned() });
     }
     let mut members = Vec::new();
     for (key, value) in root.members() {
         if OWN_MEMBERS.contains(&key.as_ref()) || (has_temperature && key == "temperature") {
-            return Err(OptionsError::ExtraBody {
-                detail: format!("has `{key}`, which the adapter writes itself"),
-            });
+            return Err(OptionsError::ExtraBody { detail: format!("has `{key}`, which the adapter writes itself") });
         }
         members.push((key.into_owned(), value.to_document()));
     }

@@ -33,9 +33,8 @@ pub(super) fn body(options: &Resolved, request: &ModelRequest, names: &WireNames
         stream: false,
         extra: Members(&options.extra_body),
     };
-    serde_json::to_string(&body).map_err(|error| ModelError::InvalidRequest {
-        detail: format!("the request cannot be written: {error}"),
-    })
+    serde_json::to_string(&body)
+        .map_err(|error| ModelError::InvalidRequest { detail: format!("the request cannot be written: {error}") })
 }
 
 #[derive(Serialize)]

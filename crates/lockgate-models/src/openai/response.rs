@@ -29,25 +29,21 @@ pub(super) fn read(body: String, names: &WireNames) -> Result<ModelResponse, Mod
     let text = text_of(message)?;
     let calls = calls_of(message, names)?;
     check_finish(choice, text.as_deref(), &calls)?;
-    Ok(ModelResponse {
-        text,
-        calls,
-        usage: usage_of(root),
-    })
+    Ok(ModelResponse { text, calls, usage: usage_of(root) })
 }
 
 /// A response that ended early must not pass for one that is whole.
 fn check_finish(choice: Node<'_>, text: Option<&str>, calls: &[ProposedCall]) -> Result<(), ModelError> {
     let finish = present(choice, "finish_reason").and_then(|finish| finish.as_str());
     match finish.as_deref() {
-        Some("content_filter") if text.is_none() && calls.is_empty() => Err(ModelError::Refused {
-            detail: "the provider's content filter held the answer back".to_owned(),
-        }),
+        Some("content_filter") if text.is_none() && calls.is_empty() => {
+            Err(ModelError::Refused { detail: "the provider's content filter held the answer back".to_owned() })
+        }
         // A cut argument text is passed on and refused by the gate as broken JSON. An empty one means `{}` there, so a call
         // that was cut before its first argument would run with none.
-        Some("length") if calls.last().is_some_and(|call| call.arguments_text.trim().is_empty()) => Err(invalid(
-            "it was cut at the token limit before the arguments of its last call",
-        )),
+        Some("length") if calls.last().is_some_and(|call| call.arguments_text.trim().is_empty()) => {
+            Err(invalid("it was cut at the token limit before the arguments of its last call"))
+        }
         Some("length") if text.is_none() && calls.is_empty() => {
             Err(invalid("it was cut at the token limit before any text"))
         }
@@ -124,10 +120,7 @@ fn proposed(
 
 fn usage_of(root: Node<'_>) -> Usage {
     let count = |key| present(root, "usage")?.get(key)?.raw().parse().ok();
-    Usage {
-        input_tokens: count("prompt_tokens"),
-        output_tokens: count("completion_tokens"),
-    }
+    Usage { input_tokens: count("prompt_tokens"), output_tokens: count("completion_tokens") }
 }
 
 /// A member that is there and not null: providers write null and leave out as they like.

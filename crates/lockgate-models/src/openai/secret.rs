@@ -30,11 +30,7 @@ impl ApiKey {
 
     /// Replaces the key in a text that a provider sent: some quote it back in their error messages.
     pub(super) fn hide_in(&self, text: &str) -> String {
-        if self.text.is_empty() {
-            text.to_owned()
-        } else {
-            text.replace(&self.text, HIDDEN)
-        }
+        if self.text.is_empty() { text.to_owned() } else { text.replace(&self.text, HIDDEN) }
     }
 }
 

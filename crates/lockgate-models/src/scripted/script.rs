@@ -32,31 +32,16 @@ pub(super) enum Turn {
 /// Reads a script.
 pub(super) fn parse(text: &str) -> Result<Vec<Turn>, ScriptError> {
     if text.len() > MAX_SCRIPT_BYTES {
-        return Err(ScriptError::TooLarge {
-            limit: MAX_SCRIPT_BYTES,
-        });
+        return Err(ScriptError::TooLarge { limit: MAX_SCRIPT_BYTES });
     }
-    let document = Document::parse(
-        text,
-        Limits {
-            max_bytes: MAX_SCRIPT_BYTES,
-            max_depth: MAX_DEPTH,
-        },
-    )
-    .map_err(|error| ScriptError::NotJson {
-        detail: error.to_string(),
-    })?;
+    let document = Document::parse(text, Limits { max_bytes: MAX_SCRIPT_BYTES, max_depth: MAX_DEPTH })
+        .map_err(|error| ScriptError::NotJson { detail: error.to_string() })?;
     let script = document.root();
     check_keys(script, "the script", SCRIPT_KEYS)?;
-    let turns = script.get("turns").ok_or_else(|| ScriptError::MissingKey {
-        place: "the script".to_owned(),
-        key: "turns",
-    })?;
+    let turns =
+        script.get("turns").ok_or_else(|| ScriptError::MissingKey { place: "the script".to_owned(), key: "turns" })?;
     let turns = list(turns, || "`turns`".to_owned())?;
-    turns
-        .enumerate()
-        .map(|(index, turn)| read_turn(turn, &format!("turn {index}")))
-        .collect()
+    turns.enumerate().map(|(index, turn)| read_turn(turn, &format!("turn {index}"))).collect()
 }
 
 fn read_turn(turn: Node<'_>, place: &str) -> Result<Turn, ScriptError> {
@@ -64,11 +49,7 @@ fn read_turn(turn: Node<'_>, place: &str) -> Result<Turn, ScriptError> {
     if let Some(error) = turn.get("error") {
         for second in ["text", "calls"] {
             if turn.get(second).is_some() {
-                return Err(ScriptError::Conflict {
-                    place: place.to_owned(),
-                    first: "error",
-                    second,
-                });
+                return Err(ScriptError::Conflict { place: place.to_owned(), first: "error", second });
             }
         }
         return Ok(Turn::Fails(failure(&string(error, || format!("`error` of {place}"))?)));
@@ -97,44 +78,27 @@ fn read_call(call: Node<'_>, place: &str) -> Result<ProposedCall, ScriptError> {
         Some(id) => string(id, || format!("`id` of {place}"))?,
         None => String::new(),
     };
-    let name = call.get("name").ok_or_else(|| ScriptError::MissingKey {
-        place: place.to_owned(),
-        key: "name",
-    })?;
+    let name = call.get("name").ok_or_else(|| ScriptError::MissingKey { place: place.to_owned(), key: "name" })?;
     let name = string(name, || format!("`name` of {place}"))?;
     let arguments_text = match (call.get("arguments"), call.get("arguments_text")) {
         (Some(_), Some(_)) => {
             let (first, second) = ("arguments", "arguments_text");
-            return Err(ScriptError::Conflict {
-                place: place.to_owned(),
-                first,
-                second,
-            });
+            return Err(ScriptError::Conflict { place: place.to_owned(), first, second });
         }
         // The text as it stands in the script: 30 digits stay 30 digits.
         (Some(arguments), None) => arguments.raw().to_owned(),
         (None, Some(text)) => string(text, || format!("`arguments_text` of {place}"))?,
         (None, None) => String::new(),
     };
-    Ok(ProposedCall {
-        provider_call_id,
-        name,
-        arguments_text,
-    })
+    Ok(ProposedCall { provider_call_id, name, arguments_text })
 }
 
 /// The provider failure that a word stands for; a word that is none of them is a failure in transit.
 fn failure(word: &str) -> ModelError {
     let detail = "the script says so".to_owned();
     match word {
-        "overloaded" => ModelError::Overloaded {
-            detail,
-            retry_after: None,
-        },
-        "rate_limited" => ModelError::RateLimited {
-            detail,
-            retry_after: None,
-        },
+        "overloaded" => ModelError::Overloaded { detail, retry_after: None },
+        "rate_limited" => ModelError::RateLimited { detail, retry_after: None },
         "refused" => ModelError::Refused { detail },
         "unauthorized" => ModelError::Unauthorized { detail },
         "invalid_request" => ModelError::InvalidRequest { detail },
@@ -143,27 +107,18 @@ fn failure(word: &str) -> ModelError {
         "timed_out" => ModelError::TimedOut,
         "not_configured" => ModelError::Configuration { detail },
         "script_exhausted" => ModelError::ScriptExhausted,
-        other => ModelError::Unreachable {
-            detail: other.to_owned(),
-        },
+        other => ModelError::Unreachable { detail: other.to_owned() },
     }
 }
 
 fn check_keys(object: Node<'_>, place: &str, known: &[&'static str]) -> Result<(), ScriptError> {
     if object.kind() != Kind::Object {
-        return Err(ScriptError::WrongType {
-            place: place.to_owned(),
-            expected: "an object",
-        });
+        return Err(ScriptError::WrongType { place: place.to_owned(), expected: "an object" });
     }
     for (key, _) in object.members() {
         if !known.contains(&key.as_ref()) {
             let nearest = nearest(&key, known);
-            return Err(ScriptError::UnknownKey {
-                place: place.to_owned(),
-                key: key.into_owned(),
-                nearest,
-            });
+            return Err(ScriptError::UnknownKey { place: place.to_owned(), key: key.into_owned(), nearest });
         }
     }
     Ok(())
@@ -172,18 +127,12 @@ fn check_keys(object: Node<'_>, place: &str, known: &[&'static str]) -> Result<(
 /// The valid key that is spelled most like a wrong one, if any is close.
 fn nearest(key: &str, known: &[&'static str]) -> Option<&'static str> {
     let close = |valid: &&'static str| (strsim::jaro_winkler(key, valid), *valid);
-    let best = known
-        .iter()
-        .map(close)
-        .max_by(|left, right| left.0.total_cmp(&right.0))?;
+    let best = known.iter().map(close).max_by(|left, right| left.0.total_cmp(&right.0))?;
     (best.0 > 0.7).then_some(best.1)
 }
 
 fn string(node: Node<'_>, place: impl Fn() -> String) -> Result<String, ScriptError> {
-    let text = node.as_str().ok_or_else(|| ScriptError::WrongType {
-        place: place(),
-        expected: "a string",
-    })?;
+    let text = node.as_str().ok_or_else(|| ScriptError::WrongType { place: place(), expected: "a string" })?;
     Ok(text.into_owned())
 }
 
@@ -191,9 +140,6 @@ fn list(node: Node<'_>, place: impl Fn() -> String) -> Result<Elements<'_>, Scri
     if node.kind() == Kind::Array {
         Ok(node.elements())
     } else {
-        Err(ScriptError::WrongType {
-            place: place(),
-            expected: "a list",
-        })
+        Err(ScriptError::WrongType { place: place(), expected: "a list" })
     }
 }

@@ -95,36 +95,21 @@ impl Placeholder {
         if !is_pointer(pointer) {
             return Err(wrong("has an invalid JSON pointer"));
         }
-        Ok(Self {
-            source: source.to_owned(),
-            step,
-            call,
-            pointer: pointer.to_owned(),
-        })
+        Ok(Self { source: source.to_owned(), step, call, pointer: pointer.to_owned() })
     }
 
     fn fill(&self, messages: &[Message], filled: &mut String) -> Result<(), ModelError> {
         let unresolved = |what: &str| ModelError::InvalidResponse {
-            detail: format!(
-                "the scripted placeholder `${{{}}}` cannot be filled: {what}",
-                self.source
-            ),
+            detail: format!("the scripted placeholder `${{{}}}` cannot be filled: {what}", self.source),
         };
         let mut turns = messages.iter().enumerate().filter_map(|(at, message)| match message {
             Message::Assistant { calls, .. } => Some((at, calls)),
             _ => None,
         });
-        let (at, calls) = turns
-            .nth(self.step)
-            .ok_or_else(|| unresolved("there is no such step before this turn"))?;
-        let call = calls
-            .get(self.call)
-            .ok_or_else(|| unresolved("the step has no such call"))?;
+        let (at, calls) = turns.nth(self.step).ok_or_else(|| unresolved("there is no such step before this turn"))?;
+        let call = calls.get(self.call).ok_or_else(|| unresolved("the step has no such call"))?;
         let content = result_of(&messages[at..], call).ok_or_else(|| unresolved("the call has no result"))?;
-        let part = content
-            .root()
-            .pointer(&self.pointer)
-            .ok_or_else(|| unresolved("the result has no such part"))?;
+        let part = content.root().pointer(&self.pointer).ok_or_else(|| unresolved("the result has no such part"))?;
         match part.as_str() {
             Some(text) => filled.push_str(&text),
             None => filled.push_str(part.raw()),
@@ -144,9 +129,7 @@ fn result_of<'a>(behind: &'a [Message], call: &MessageCall) -> Option<&'a Docume
 fn number(text: &str, prefix: &str) -> Option<usize> {
     let text = text.strip_prefix(prefix)?;
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    (digits && (text == "0" || !text.starts_with('0')))
-        .then(|| text.parse().ok())
-        .flatten()
+    (digits && (text == "0" || !text.starts_with('0'))).then(|| text.parse().ok()).flatten()
 }
 
 /// Whether a text is a JSON pointer (RFC 6901 section 3).

@@ -7,11 +7,7 @@ use lockgate_contract::ports::{Message, MessageCall};
 use super::*;
 
 fn request(step: u32, messages: Vec<Message>) -> ModelRequest {
-    ModelRequest {
-        step,
-        messages,
-        tools: Vec::new(),
-    }
+    ModelRequest { step, messages, tools: Vec::new() }
 }
 
 fn answer(script: &str, step: u32) -> Result<ModelResponse, ModelError> {
@@ -25,9 +21,7 @@ fn refusal(script: &str) -> String {
 /// A history of one turn a step, each with one result a call.
 fn history(steps: &[&[&str]]) -> Vec<Message> {
     let run = RunId::new("run-000000000001");
-    let mut messages = vec![Message::User {
-        text: "task".to_owned(),
-    }];
+    let mut messages = vec![Message::User { text: "task".to_owned() }];
     for (step, results) in (0..).zip(steps) {
         let calls: Vec<MessageCall> = (0..)
             .zip(*results)
@@ -38,23 +32,10 @@ fn history(steps: &[&[&str]]) -> Vec<Message> {
                 arguments_text: "{}".to_owned(),
             })
             .collect();
-        messages.push(Message::Assistant {
-            text: None,
-            calls: calls.clone(),
-        });
+        messages.push(Message::Assistant { text: None, calls: calls.clone() });
         for (call, content) in calls.iter().zip(*results) {
-            let content = Document::parse(
-                *content,
-                Limits {
-                    max_bytes: content.len(),
-                    max_depth: 64,
-                },
-            )
-            .unwrap();
-            messages.push(Message::Tool {
-                call_id: call.call_id.clone(),
-                content,
-            });
+            let content = Document::parse(*content, Limits { max_bytes: content.len(), max_depth: 64 }).unwrap();
+            messages.push(Message::Tool { call_id: call.call_id.clone(), content });
         }
     }
     messages
@@ -63,9 +44,7 @@ fn history(steps: &[&[&str]]) -> Vec<Message> {
 /// The text of the turn behind a history.
 fn fill(text: &str, steps: &[&[&str]]) -> Result<String, ModelError> {
     let script = serde_json::json!({ "turns": [{ "text": text }] }).to_string();
-    let response = ScriptedModel::parse(&script)
-        .unwrap()
-        .turn(&request(0, history(steps)))?;
+    let response = ScriptedModel::parse(&script).unwrap().turn(&request(0, history(steps)))?;
     Ok(response.text.unwrap())
 }
 
@@ -84,22 +63,13 @@ fn the_documented_script_is_read() {
     };
     let first = answer(script, 0).unwrap();
     assert_eq!(first.text.as_deref(), Some("Looking."));
-    assert_eq!(
-        first.calls,
-        [call("p1", "lookup_incident", r#"{"incident_id": "INC-001"}"#)]
-    );
+    assert_eq!(first.calls, [call("p1", "lookup_incident", r#"{"incident_id": "INC-001"}"#)]);
     let second = answer(script, 1).unwrap();
     assert_eq!(second.text, None);
-    assert_eq!(
-        second.calls,
-        [call("p2", "create_ticket", r#"{"title": "a", "title": "b"}"#)]
-    );
+    assert_eq!(second.calls, [call("p2", "create_ticket", r#"{"title": "a", "title": "b"}"#)]);
     assert_eq!(answer(script, 2).unwrap_err().code(), "model_overloaded");
     let last = answer(script, 3).unwrap();
-    assert_eq!(
-        (last.text.as_deref(), last.calls.len()),
-        (Some("The owner is team-auth."), 0)
-    );
+    assert_eq!((last.text.as_deref(), last.calls.len()), (Some("The owner is team-auth."), 0));
     assert_eq!(answer(script, 4).unwrap_err(), ModelError::ScriptExhausted);
     assert_eq!(answer(script, u32::MAX).unwrap_err(), ModelError::ScriptExhausted);
     assert_eq!(answer(script, 0).unwrap(), first, "a turn can be asked for again");
@@ -116,17 +86,11 @@ fn arguments_keep_their_text() {
     ] {
         let script = format!(r#"{{"turns": [{{"calls": [{{"name": "t", "arguments": {arguments}}}]}}]}}"#);
         let calls = answer(&script, 0).unwrap().calls;
-        assert_eq!(
-            (calls[0].arguments_text.as_str(), calls[0].provider_call_id.as_str()),
-            (arguments, "")
-        );
+        assert_eq!((calls[0].arguments_text.as_str(), calls[0].provider_call_id.as_str()), (arguments, ""));
     }
     let script = r#"{"turns": [{"calls": [{"name": "t"}, {"name": "", "arguments_text": "{\"a\": "}]}]}"#;
     let calls = answer(script, 0).unwrap().calls;
-    assert_eq!(
-        (calls[0].arguments_text.as_str(), calls[1].arguments_text.as_str()),
-        ("", "{\"a\": ")
-    );
+    assert_eq!((calls[0].arguments_text.as_str(), calls[1].arguments_text.as_str()), ("", "{\"a\": "));
 }
 
 #[test]
@@ -144,38 +108,21 @@ fn errors_have_the_kind_that_they_name() {
         ("script_exhausted", "script_exhausted"),
         ("a cable fell out", "model_unreachable"),
     ] {
-        assert_eq!(
-            answer(&format!(r#"{{"turns": [{{"error": "{word}"}}]}}"#), 0)
-                .unwrap_err()
-                .code(),
-            code,
-            "{word}"
-        );
+        assert_eq!(answer(&format!(r#"{{"turns": [{{"error": "{word}"}}]}}"#), 0).unwrap_err().code(), code, "{word}");
     }
     let other = answer(r#"{"turns": [{"error": "a cable fell out"}]}"#, 0).unwrap_err();
-    assert_eq!(
-        other,
-        ModelError::Unreachable {
-            detail: "a cable fell out".to_owned()
-        }
-    );
+    assert_eq!(other, ModelError::Unreachable { detail: "a cable fell out".to_owned() });
 }
 
 #[test]
 fn mistakes_are_named_with_turn_place_and_nearest_key() {
     for (script, expected) in [
-        (
-            r#"{"turn": []}"#,
-            "unknown key `turn` in the script; did you mean `turns`?",
-        ),
+        (r#"{"turn": []}"#, "unknown key `turn` in the script; did you mean `turns`?"),
         ("{}", "the script has no `turns`"),
         ("[]", "the script must be an object"),
         (r#"{"turns": {}}"#, "`turns` must be a list"),
         (r#"{"turns": [{}, 1]}"#, "turn 1 must be an object"),
-        (
-            r#"{"turns": [{}, {"txt": "a"}]}"#,
-            "unknown key `txt` in turn 1; did you mean `text`?",
-        ),
+        (r#"{"turns": [{}, {"txt": "a"}]}"#, "unknown key `txt` in turn 1; did you mean `text`?"),
         (r#"{"turns": [{"zzz": "a"}]}"#, "unknown key `zzz` in turn 0"),
         (r#"{"turns": [{"text": 1}]}"#, "`text` of turn 0 must be a string"),
         (r#"{"turns": [{"text": null}]}"#, "`text` of turn 0 must be a string"),
@@ -189,14 +136,8 @@ fn mistakes_are_named_with_turn_place_and_nearest_key() {
             r#"{"turns": [{"calls": [{"name": "t", "argumens_text": ""}]}]}"#,
             "unknown key `argumens_text` in turn 0, call 0; did you mean `arguments_text`?",
         ),
-        (
-            r#"{"turns": [{"calls": [{"name": 1}]}]}"#,
-            "`name` of turn 0, call 0 must be a string",
-        ),
-        (
-            r#"{"turns": [{"calls": [{"name": "t", "id": 1}]}]}"#,
-            "`id` of turn 0, call 0 must be a string",
-        ),
+        (r#"{"turns": [{"calls": [{"name": 1}]}]}"#, "`name` of turn 0, call 0 must be a string"),
+        (r#"{"turns": [{"calls": [{"name": "t", "id": 1}]}]}"#, "`id` of turn 0, call 0 must be a string"),
         (
             r#"{"turns": [{"calls": [{"name": "t", "arguments_text": {}}]}]}"#,
             "`arguments_text` of turn 0, call 0 must be a string",
@@ -205,10 +146,7 @@ fn mistakes_are_named_with_turn_place_and_nearest_key() {
             r#"{"turns": [{"calls": [{"name": "t", "arguments": {}, "arguments_text": ""}]}]}"#,
             "turn 0, call 0 has both `arguments` and `arguments_text`",
         ),
-        (
-            r#"{"turns": [{"error": "refused", "text": ""}]}"#,
-            "turn 0 has both `error` and `text`",
-        ),
+        (r#"{"turns": [{"error": "refused", "text": ""}]}"#, "turn 0 has both `error` and `text`"),
         (r#"{"turns": [{"error": 1}]}"#, "`error` of turn 0 must be a string"),
     ] {
         assert_eq!(refusal(script), expected, "{script}");
@@ -237,18 +175,12 @@ fn placeholders_take_parts_of_earlier_results() {
         ("${step-0.call-0#/n}", "123456789012345678901234567890"),
         ("${step-0.call-0#/list}", r#"[1, {"a/b": true, "m~n": null}]"#),
         ("${step-0.call-0#/list/0}", "1"),
-        (
-            "${step-0.call-0#/list/1/a~1b}/${step-0.call-0#/list/1/m~0n}",
-            "true/null",
-        ),
+        ("${step-0.call-0#/list/1/a~1b}/${step-0.call-0#/list/1/m~0n}", "true/null"),
         ("${step-0.call-0#/}", "5"),
         ("${step-0.call-1#}", "whole"),
         ("${step-1.call-0#/code}", "denied"),
         ("${step-1.call-0#}", r#"{"code": "denied", "message": "no"}"#),
-        (
-            "$${step-0.call-0#/owner} costs 5$ {a} $",
-            "${step-0.call-0#/owner} costs 5$ {a} $",
-        ),
+        ("$${step-0.call-0#/owner} costs 5$ {a} $", "${step-0.call-0#/owner} costs 5$ {a} $"),
         ("a${step-1.call-0#/code}$${${step-0.call-1#}}", "adenied${whole}"),
         ("", ""),
     ] {
@@ -302,10 +234,7 @@ fn a_malformed_placeholder_refuses_the_script() {
 #[test]
 fn huge_scripts_and_huge_texts_are_stopped() {
     let script = format!(r#"{{"turns": [{{"text": "{}"}}]}}"#, "x".repeat(MAX_SCRIPT_BYTES));
-    assert!(matches!(
-        ScriptedModel::parse(&script),
-        Err(ScriptError::TooLarge { .. })
-    ));
+    assert!(matches!(ScriptedModel::parse(&script), Err(ScriptError::TooLarge { .. })));
     let deep = format!(r#"{{"turns": {}{}}}"#, "[".repeat(1_000_000), "]".repeat(1_000_000));
     assert!(matches!(ScriptedModel::parse(&deep), Err(ScriptError::NotJson { .. })));
     let content = format!("\"{}\"", "x".repeat(100_000));

@@ -47,11 +47,7 @@ async fn every_recorded_answer_is_read_exactly() {
             assert_eq!(response.text.as_deref(), text, "{name}");
             let usage = &exchange["response"]["usage"];
             assert_eq!(response.usage.input_tokens, usage["prompt_tokens"].as_u64(), "{name}");
-            assert_eq!(
-                response.usage.output_tokens,
-                usage["completion_tokens"].as_u64(),
-                "{name}"
-            );
+            assert_eq!(response.usage.output_tokens, usage["completion_tokens"].as_u64(), "{name}");
             calls += response.calls.len();
         }
     }
@@ -62,10 +58,7 @@ async fn every_recorded_answer_is_read_exactly() {
 async fn every_recorded_conversation_is_sent_as_it_was() {
     let mut results = 0;
     for name in RECORDINGS {
-        for exchange in exchanges(name)
-            .into_iter()
-            .filter(|exchange| exchange["request"].is_object())
-        {
+        for exchange in exchanges(name).into_iter().filter(|exchange| exchange["request"].is_object()) {
             let server = Server::start(vec![reply(&exchange)]);
             let _ = server.model().respond(&request(&exchange["request"])).await;
             let [received] = server.finish().await.try_into().unwrap();
@@ -82,18 +75,11 @@ async fn every_recorded_conversation_is_sent_as_it_was() {
                     assert_eq!(call["id"], recorded["id"], "{name}");
                     assert_eq!(call["function"], recorded["function"], "{name}");
                 }
-                assert_eq!(
-                    list(&message["tool_calls"]).len(),
-                    list(&recorded["tool_calls"]).len(),
-                    "{name}"
-                );
+                assert_eq!(list(&message["tool_calls"]).len(), list(&recorded["tool_calls"]).len(), "{name}");
             }
             for (tool, recorded) in list(&sent["tools"]).iter().zip(list(&exchange["request"]["tools"])) {
                 assert_eq!(tool["function"]["name"], recorded["function"]["name"], "{name}");
-                assert_eq!(
-                    tool["function"]["parameters"], recorded["function"]["parameters"],
-                    "{name}"
-                );
+                assert_eq!(tool["function"]["parameters"], recorded["function"]["parameters"], "{name}");
                 assert!(tool["function"].get("strict").is_none(), "{name}");
             }
         }
@@ -103,13 +89,7 @@ async fn every_recorded_conversation_is_sent_as_it_was() {
 
 #[tokio::test]
 async fn calls_that_came_back_are_sent_on_in_pairs_even_without_ids() {
-    for name in [
-        "gemini-empty-id",
-        "deepseek-dice",
-        "openrouter-no-arguments",
-        "openai-weather",
-        "xai-weather",
-    ] {
+    for name in ["gemini-empty-id", "deepseek-dice", "openrouter-no-arguments", "openai-weather", "xai-weather"] {
         let exchange = exchanges(name).into_iter().next().unwrap();
         let server = Server::start(vec![reply(&exchange), reply(&exchange)]);
         let model = server.model();
@@ -122,17 +102,8 @@ async fn calls_that_came_back_are_sent_on_in_pairs_even_without_ids() {
         let received = server.finish().await;
         let sent: Value = serde_json::from_str(&received[1].body).unwrap();
         assert_eq!(assert_paired(&sent), ids.len(), "{name}");
-        let turn = sent["messages"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .find(|message| message["role"] == "assistant")
-            .unwrap();
-        for (call, given) in list(&turn["tool_calls"])
-            .iter()
-            .zip(ids)
-            .filter(|(_, given)| !given.is_empty())
-        {
+        let turn = sent["messages"].as_array().unwrap().iter().find(|message| message["role"] == "assistant").unwrap();
+        for (call, given) in list(&turn["tool_calls"]).iter().zip(ids).filter(|(_, given)| !given.is_empty()) {
             assert_eq!(call["id"], given.as_str(), "{name}");
         }
     }
@@ -149,15 +120,9 @@ fn continue_with(request: &mut ModelRequest, response: ModelResponse) {
     });
     let calls: Vec<MessageCall> = calls.collect();
     let ids: Vec<CallId> = calls.iter().map(|call| call.call_id.clone()).collect();
-    request.messages.push(Message::Assistant {
-        text: response.text,
-        calls,
-    });
+    request.messages.push(Message::Assistant { text: response.text, calls });
     for call_id in ids {
-        request.messages.push(Message::Tool {
-            call_id,
-            content: document("{\"ok\": true}"),
-        });
+        request.messages.push(Message::Tool { call_id, content: document("{\"ok\": true}") });
     }
     request.step += 1;
 }
@@ -232,18 +197,12 @@ fn request(recorded: &Value) -> ModelRequest {
                         arguments_text: call.arguments_text,
                     }
                 });
-                Message::Assistant {
-                    text,
-                    calls: calls.collect(),
-                }
+                Message::Assistant { text, calls: calls.collect() }
             }
             _ => {
                 let id = message["tool_call_id"].as_str().unwrap();
                 let (_, call_id) = call_ids.iter().find(|(given, _)| given == id).unwrap();
-                Message::Tool {
-                    call_id: call_id.clone(),
-                    content: document(&message["content"].to_string()),
-                }
+                Message::Tool { call_id: call_id.clone(), content: document(&message["content"].to_string()) }
             }
         });
     }
@@ -252,11 +211,7 @@ fn request(recorded: &Value) -> ModelRequest {
         description: tool["function"]["description"].as_str().unwrap_or_default().to_owned(),
         input_schema: document(&tool["function"]["parameters"].to_string()),
     });
-    ModelRequest {
-        step: 0,
-        messages,
-        tools: tools.collect(),
-    }
+    ModelRequest { step: 0, messages, tools: tools.collect() }
 }
 
 fn list(value: &Value) -> &[Value] {
@@ -264,12 +219,5 @@ fn list(value: &Value) -> &[Value] {
 }
 
 fn document(text: &str) -> Document {
-    Document::parse(
-        text,
-        Limits {
-            max_bytes: text.len(),
-            max_depth: 64,
-        },
-    )
-    .unwrap()
+    Document::parse(text, Limits { max_bytes: text.len(), max_depth: 64 }).unwrap()
 }

@@ -19,11 +19,7 @@ pub(crate) enum Reply {
 
 impl Reply {
     pub(crate) fn json(status: u16, body: impl Into<String>) -> Self {
-        Self::Answer(
-            status,
-            vec![("content-type", "application/json".to_owned())],
-            body.into(),
-        )
+        Self::Answer(status, vec![("content-type", "application/json".to_owned())], body.into())
     }
 }
 
@@ -54,20 +50,13 @@ impl Server {
                 serve(&stream, reply, &log);
             }
         });
-        Self {
-            address,
-            received,
-            thread,
-        }
+        Self { address, received, thread }
     }
 
     /// The adapter's options for this server.
     pub(crate) fn options(&self) -> ChatCompletionsOptions {
         let base_url = Some(format!("http://{}/v1", self.address));
-        ChatCompletionsOptions {
-            base_url,
-            ..ChatCompletionsOptions::new("test-model")
-        }
+        ChatCompletionsOptions { base_url, ..ChatCompletionsOptions::new("test-model") }
     }
 
     /// An adapter for this server, without a key.
@@ -78,10 +67,7 @@ impl Server {
     /// Waits until every reply was used, and returns the requests. The client's own tasks go on meanwhile: the server may
     /// be waiting for one of them to hang up.
     pub(crate) async fn finish(self) -> Vec<Received> {
-        tokio::task::spawn_blocking(|| self.thread.join())
-            .await
-            .unwrap()
-            .unwrap();
+        tokio::task::spawn_blocking(|| self.thread.join()).await.unwrap().unwrap();
         self.received.lock().unwrap().clone()
     }
 }
@@ -93,24 +79,16 @@ fn serve(mut stream: &TcpStream, reply: Reply, log: &Mutex<Vec<Received>>) {
         assert_ne!(reader.read_line(&mut head).unwrap(), 0, "the client closed early");
     }
     let head = head.to_lowercase();
-    let length = head
-        .lines()
-        .find_map(|line| line.strip_prefix("content-length: "))
-        .unwrap();
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
     let mut body = vec![0; length.parse().unwrap()];
     reader.read_exact(&mut body).unwrap();
-    log.lock().unwrap().push(Received {
-        head,
-        body: String::from_utf8(body).unwrap(),
-    });
+    log.lock().unwrap().push(Received { head, body: String::from_utf8(body).unwrap() });
 
     // A client that stopped reading is part of some tests, so failed writes are no failure.
     match reply {
         Reply::Answer(status, headers, body) => {
-            let mut answer = format!(
-                "HTTP/1.1 {status} Status\r\nconnection: close\r\ncontent-length: {}\r\n",
-                body.len()
-            );
+            let mut answer =
+                format!("HTTP/1.1 {status} Status\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
             for (name, value) in headers {
                 answer.extend([name, ": ", &value, "\r\n"]);
             }

@@ -23,11 +23,7 @@ fn parse(text: &str) -> Document {
 fn scrub(text: &str) -> Option<String> {
     let scrubber = scrubber();
     let clean = scrubber.scrub_document(&parse(text))?;
-    assert!(
-        scrubber.scrub_document(&clean).is_none(),
-        "not idempotent: {}",
-        clean.text()
-    );
+    assert!(scrubber.scrub_document(&clean).is_none(), "not idempotent: {}", clean.text());
     let mut text = clean.text().to_owned();
     while let Some(start) = text.find(OPENING) {
         let end = start + text[start..].find(']').unwrap() + 1;
@@ -68,14 +64,8 @@ fn strings_keys_and_numbers_are_scrubbed_decoded_and_all_else_is_exact() {
             r#"{"a":"swordfish\n\"7\"","b":"\u0073wordfish\u000a\u00227\u0022"}"#.to_owned(),
             r#"{"a":"‹known›","b":"‹known›"}"#,
         ),
-        (
-            format!(r#"{{"{token}":{{"n":9007199254740993}}}}"#),
-            r#"{"‹github_token›":{"n":9007199254740993}}"#,
-        ),
-        (
-            r"[4929123456,-4929123456.5,49291234]".to_owned(),
-            r#"["‹pin›","-‹pin›.5",49291234]"#,
-        ),
+        (format!(r#"{{"{token}":{{"n":9007199254740993}}}}"#), r#"{"‹github_token›":{"n":9007199254740993}}"#),
+        (r"[4929123456,-4929123456.5,49291234]".to_owned(), r#"["‹pin›","-‹pin›.5",49291234]"#),
         (format!("\"{token}\""), r#""‹github_token›""#),
         (format!(r#"{{"a":"é\n{token}"}}"#), r#"{"a":"é\n‹github_token›"}"#),
     ] {
@@ -96,22 +86,13 @@ fn values_under_sensitive_keys_go() {
             r#"{"Authorization":"Bearer abc","x":"Bearer of news"}"#,
             r#"{"Authorization":"Bearer ‹authorization›","x":"Bearer of news"}"#,
         ),
-        (
-            r#"{"set-cookie":["a=b; Path=/","c=d"],"n":[1]}"#,
-            r#"{"set-cookie":["‹cookie›","‹cookie›"],"n":[1]}"#,
-        ),
+        (r#"{"set-cookie":["a=b; Path=/","c=d"],"n":[1]}"#, r#"{"set-cookie":["‹cookie›","‹cookie›"],"n":[1]}"#),
         (
             r#"{"env":[{"name":"API_KEY","value":"abc"},{"name":"PATH","value":"/bin"}]}"#,
             r#"{"env":[{"name":"API_KEY","value":"‹key›"},{"name":"PATH","value":"/bin"}]}"#,
         ),
-        (
-            r#"{"value":"abc","key":"Authorization"}"#,
-            r#"{"value":"‹authorization›","key":"Authorization"}"#,
-        ),
-        (
-            r#"{"token":{"kind":"x","secret":"y"}}"#,
-            r#"{"token":{"kind":"x","secret":"‹secret›"}}"#,
-        ),
+        (r#"{"value":"abc","key":"Authorization"}"#, r#"{"value":"‹authorization›","key":"Authorization"}"#),
+        (r#"{"token":{"kind":"x","secret":"y"}}"#, r#"{"token":{"kind":"x","secret":"‹secret›"}}"#),
         (r#"{"password":"a\nb"}"#, r#"{"password":"‹password›"}"#),
     ] {
         assert_eq!(scrub(text).as_deref(), Some(expected), "{text}");
@@ -122,21 +103,13 @@ fn values_under_sensitive_keys_go() {
 fn keys_stay_distinct() {
     let token = token();
     let text = format!(r#"{{"x {token}":1,"\u0078 {token}!":2,"y {token}":3}}"#);
-    assert_eq!(
-        scrub(&text).unwrap(),
-        r#"{"x ‹github_token›":1,"x ‹github_token›!":2,"y ‹github_token›":3}"#
-    );
+    assert_eq!(scrub(&text).unwrap(), r#"{"x ‹github_token›":1,"x ‹github_token›!":2,"y ‹github_token›":3}"#);
 
-    let once = scrubber()
-        .scrub_document(&parse(&format!(r#"{{"{token}":1}}"#)))
-        .unwrap();
+    let once = scrubber().scrub_document(&parse(&format!(r#"{{"{token}":1}}"#))).unwrap();
     let marker = once.root().names().next().unwrap().as_str().unwrap().into_owned();
     // The key that scrubbing would make stands there already.
     let text = format!(r#"{{"{token}":1,"{marker}":2,"{marker}~2":3}}"#);
-    assert_eq!(
-        scrub(&text).unwrap(),
-        r#"{"‹github_token›~3":1,"‹github_token›":2,"‹github_token›~2":3}"#
-    );
+    assert_eq!(scrub(&text).unwrap(), r#"{"‹github_token›~3":1,"‹github_token›":2,"‹github_token›~2":3}"#);
 }
 
 #[test]

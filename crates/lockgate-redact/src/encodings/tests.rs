@@ -45,10 +45,7 @@ fn base64_is_found_at_every_phase_whatever_surrounds_it() {
         for before in ["", "a", "ab", "abc", "abcd"] {
             for after in ["", "x", "xy", "xyz"] {
                 let encoded = engine.encode(format!("{before}{value}{after}"));
-                assert!(
-                    needles.iter().any(|needle| encoded.contains(&needle.text)),
-                    "{before}…{after}: {encoded}"
-                );
+                assert!(needles.iter().any(|needle| encoded.contains(&needle.text)), "{before}…{after}: {encoded}");
             }
         }
     }

@@ -26,13 +26,7 @@ pub(crate) fn find(text: &str, at: usize) -> Option<Finding<'_>> {
         return None;
     }
     let separator = separator_after(text.as_bytes(), &key)?;
-    let value = Assignment {
-        text,
-        key,
-        kind,
-        separator,
-    }
-    .secret()?;
+    let value = Assignment { text, key, kind, separator }.secret()?;
     Some(Finding::part(text, value, kind.label(), Rank::Context))
 }
 
@@ -89,12 +83,7 @@ fn separator_after(bytes: &[u8], key: &Range<usize>) -> Option<Separator> {
     };
     at += length;
     let blanks_behind = blanks_at(bytes, at);
-    Some(Separator {
-        sign,
-        end: at + blanks_behind,
-        quoted_key: quote.is_some(),
-        spaced: blanks + blanks_behind > 0,
-    })
+    Some(Separator { sign, end: at + blanks_behind, quoted_key: quote.is_some(), spaced: blanks + blanks_behind > 0 })
 }
 
 /// A quote sign as it stands in a text, perhaps escaped.
@@ -122,11 +111,7 @@ fn quote_at(bytes: &[u8], at: usize) -> Option<Quote> {
 }
 
 fn blanks_at(bytes: &[u8], at: usize) -> usize {
-    bytes[at..]
-        .iter()
-        .take(16)
-        .take_while(|&&byte| byte == b' ' || byte == b'\t')
-        .count()
+    bytes[at..].iter().take(16).take_while(|&&byte| byte == b' ' || byte == b'\t').count()
 }
 
 struct Assignment<'t> {
@@ -143,10 +128,7 @@ impl Assignment<'_> {
         let start = self.separator.end;
         if self.separator.sign == Sign::Tag {
             // Only with its closing tag: `Vec<Token>` opens no element.
-            let length = bytes[start..]
-                .iter()
-                .take(LONGEST_VALUE)
-                .position(|&byte| byte == b'<')?;
+            let length = bytes[start..].iter().take(LONGEST_VALUE).position(|&byte| byte == b'<')?;
             let closing = self.text[start + length..].strip_prefix("</")?;
             return closing
                 .starts_with(&self.text[self.key.clone()])
@@ -154,9 +136,7 @@ impl Assignment<'_> {
         }
         // `b"…"`, `f'…'` and the like.
         let prefix = usize::from(
-            bytes
-                .get(start)
-                .is_some_and(|byte| matches!(byte, b'b' | b'f' | b'r' | b'u' | b'@'))
+            bytes.get(start).is_some_and(|byte| matches!(byte, b'b' | b'f' | b'r' | b'u' | b'@'))
                 && matches!(quote_at(bytes, start + 1), Some(Quote::Plain(_))),
         );
         match quote_at(bytes, start + prefix) {
@@ -220,9 +200,8 @@ impl Assignment<'_> {
     /// `unexpected token: "…"`: a message about a piece of text.
     fn is_remark(&self) -> bool {
         let before = &self.text[..self.key.start];
-        let words_before = before
-            .strip_suffix(' ')
-            .is_some_and(|before| before.ends_with(|last: char| last.is_ascii_alphabetic()));
+        let words_before =
+            before.strip_suffix(' ').is_some_and(|before| before.ends_with(|last: char| last.is_ascii_alphabetic()));
         &self.text[self.key.clone()] == "token" && self.separator.sign == Sign::Colon && words_before
     }
 
@@ -255,11 +234,7 @@ impl Assignment<'_> {
         let length = bytes[start..limit].iter().position(ends).unwrap_or(limit - start);
         let value = &self.text[start..start + length];
         let shape = Shape::of(value);
-        let is_code = if variable {
-            value.is_empty() || value.starts_with(['$', '(', '<'])
-        } else {
-            shape.is_code
-        };
+        let is_code = if variable { value.is_empty() || value.starts_with(['$', '(', '<']) } else { shape.is_code };
         if is_code || (shape.is_number && value.len() < 6) {
             return None;
         }
@@ -276,9 +251,8 @@ impl Assignment<'_> {
                 let line_ends = self.line_ends_at(start + length);
                 let length_needed = if line_ends { 6 } else { 8 };
                 // `TOKEN: u32_alias = …` has a type where a value would be.
-                let typed = self.text[start + length..]
-                    .trim_start_matches([' ', '\t'])
-                    .starts_with(['=', '{', '|', '<']);
+                let typed =
+                    self.text[start + length..].trim_start_matches([' ', '\t']).starts_with(['=', '{', '|', '<']);
                 !typed
                     && before != Some(b'/')
                     && !value.contains("::")
@@ -298,18 +272,12 @@ impl Assignment<'_> {
         let rest = &self.text.as_bytes()[at..];
         let rest = rest.strip_prefix(b",").unwrap_or(rest);
         let blanks = rest.iter().take_while(|&&byte| byte == b' ' || byte == b'\t').count();
-        matches!(
-            rest.get(blanks),
-            None | Some(b'\n' | b'\r' | b'"' | b'\'' | b'\\' | b'#')
-        )
+        matches!(rest.get(blanks), None | Some(b'\n' | b'\r' | b'"' | b'\'' | b'\\' | b'#'))
     }
 }
 
 /// What an unquoted value looks like.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each answers one question about a text, on its own"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each answers one question about a text, on its own")]
 struct Shape {
     has_letter: bool,
     has_digit: bool,

@@ -28,16 +28,8 @@ const TOKEN_SCHEMES: &[&str] = &[
     "token",
 ];
 /// Schemes whose credential is a list of parameters.
-const LIST_SCHEMES: &[&str] = &[
-    "aws4-hmac-sha256",
-    "credential",
-    "digest",
-    "hawk",
-    "hmac",
-    "mac",
-    "oauth",
-    "signature",
-];
+const LIST_SCHEMES: &[&str] =
+    &["aws4-hmac-sha256", "credential", "digest", "hawk", "hmac", "mac", "oauth", "signature"];
 
 /// Where the credential stands in an `Authorization` header's value. `certain` says that the value is a whole string of
 /// structured data, where even an unknown form is a credential.
@@ -71,9 +63,8 @@ pub(crate) fn credential(value: &str, certain: bool) -> Option<Range<usize>> {
 
 /// `Bearer <token>` in running text; `at` is where `earer ` stands.
 pub(crate) fn bearer(text: &str, at: usize) -> Option<Finding<'_>> {
-    let range = token_after(text, at, b'b', "earer ", |byte| {
-        byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte)
-    })?;
+    let range =
+        token_after(text, at, b'b', "earer ", |byte| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte))?;
     let token = &text[range.clone()];
     // `Bearer realm="…"` is a challenge, not a credential.
     let parameter = token.trim_end_matches('=').contains('=');
@@ -85,9 +76,7 @@ pub(crate) fn bearer(text: &str, at: usize) -> Option<Finding<'_>> {
 
 /// `Basic <credentials>` in running text: only when they decode to a name and a password (RFC 7617).
 pub(crate) fn basic(text: &str, at: usize) -> Option<Finding<'_>> {
-    let range = token_after(text, at, b'b', "asic ", |byte| {
-        byte.is_ascii_alphanumeric() || b"+/=".contains(&byte)
-    })?;
+    let range = token_after(text, at, b'b', "asic ", |byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte))?;
     let token = &text[range.clone()];
     let decoded = STANDARD.decode(token).or_else(|_| STANDARD_NO_PAD.decode(token)).ok()?;
     let decoded = std::str::from_utf8(&decoded).ok()?;
@@ -112,12 +101,7 @@ fn token_after(
     let start = after_name + bytes[after_name..].iter().take_while(|&&byte| byte == b' ').count();
     let length = bytes[start..].iter().take_while(|&&byte| part(byte)).count();
     // A full stop ends a sentence, not a token.
-    let length = length
-        - bytes[start..start + length]
-            .iter()
-            .rev()
-            .take_while(|&&byte| byte == b'.')
-            .count();
+    let length = length - bytes[start..start + length].iter().rev().take_while(|&&byte| byte == b'.').count();
     (length > 0).then_some(start..start + length)
 }
 

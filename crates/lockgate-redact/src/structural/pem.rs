@@ -42,9 +42,7 @@ fn end_of_key(text: &str, body_start: usize) -> usize {
     });
     if let Some(found) = whole {
         let label = found + "-----END".len();
-        let close = within(&body[label..], LONGEST_LABEL)
-            .find(DASHES)
-            .map_or(0, |close| close + DASHES.len());
+        let close = within(&body[label..], LONGEST_LABEL).find(DASHES).map_or(0, |close| close + DASHES.len());
         return body_start + label + close;
     }
     let mut end = 0;
@@ -143,9 +141,7 @@ fn content(line: &str) -> &str {
 }
 
 fn is_base64(content: &str) -> bool {
-    content
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
+    content.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
 }
 
 fn is_long_base64(content: &str) -> bool {
@@ -154,16 +150,9 @@ fn is_long_base64(content: &str) -> bool {
 
 /// A header inside the block, as in `Proc-Type: 4,ENCRYPTED` (RFC 1421) or `Version: …` (RFC 9580).
 fn is_header(content: &str) -> bool {
-    [
-        "Proc-Type: ",
-        "DEK-Info: ",
-        "Version: ",
-        "Comment: ",
-        "Hash: ",
-        "Charset: ",
-    ]
-    .iter()
-    .any(|name| content.starts_with(name))
+    ["Proc-Type: ", "DEK-Info: ", "Version: ", "Comment: ", "Hash: ", "Charset: "]
+        .iter()
+        .any(|name| content.starts_with(name))
 }
 
 #[cfg(test)]

@@ -26,11 +26,7 @@ pub(crate) fn find(text: &str, at: usize) -> Option<Finding<'_>> {
 }
 
 fn ends_authority(byte: u8) -> bool {
-    byte.is_ascii_whitespace()
-        || matches!(
-            byte,
-            b'/' | b'?' | b'#' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b','
-        )
+    byte.is_ascii_whitespace() || matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b',')
 }
 
 #[cfg(test)]

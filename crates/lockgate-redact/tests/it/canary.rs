@@ -11,11 +11,7 @@ const CANARY: &str = "canary/Yellow+\"Bird\"?77";
 
 /// The canary and every form of it that must not leave.
 fn forms() -> Vec<String> {
-    let hexadecimal = CANARY
-        .bytes()
-        .map(|byte| format!("{byte:02x}"))
-        .collect::<Vec<_>>()
-        .concat();
+    let hexadecimal = CANARY.bytes().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
     vec![
         CANARY.to_owned(),
         serde_json::to_string(CANARY).unwrap().trim_matches('"').to_owned(),
@@ -90,10 +86,7 @@ fn the_reported_exception_text_loses_its_key() {
     // mcp-for-splunk#204: the text of an exception reached the model.
     let text = format!("RuntimeError('{}{} at /srv/app/internal.py')", "sk-live-", "EXAMPLE");
     let scrubbed = redactor().scrub(&text).into_owned();
-    assert!(
-        scrubbed.starts_with("RuntimeError('[redacted:stripe_key#"),
-        "{scrubbed}"
-    );
+    assert!(scrubbed.starts_with("RuntimeError('[redacted:stripe_key#"), "{scrubbed}");
     assert!(scrubbed.ends_with("] at /srv/app/internal.py')"), "{scrubbed}");
 }
 
@@ -102,10 +95,9 @@ fn strings(value: &serde_json::Value) -> Vec<String> {
     match value {
         serde_json::Value::String(text) => vec![text.clone()],
         serde_json::Value::Array(elements) => elements.iter().flat_map(strings).collect(),
-        serde_json::Value::Object(members) => members
-            .iter()
-            .flat_map(|(key, value)| std::iter::once(key.clone()).chain(strings(value)))
-            .collect(),
+        serde_json::Value::Object(members) => {
+            members.iter().flat_map(|(key, value)| std::iter::once(key.clone()).chain(strings(value))).collect()
+        }
         _ => Vec::new(),
     }
 }

@@ -101,19 +101,9 @@ fn encoded(secret: &str, form: usize, before: &str, after: &str) -> String {
         1 => json(secret),
         2 => json(&json(secret)),
         3 => percent_encode(secret.as_bytes(), NON_ALPHANUMERIC).to_string(),
-        4 => percent_encode(secret.as_bytes(), NON_ALPHANUMERIC)
-            .to_string()
-            .replace("%20", "+"),
-        5 => whole
-            .bytes()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<Vec<_>>()
-            .concat(),
-        6 => whole
-            .bytes()
-            .map(|byte| format!("{byte:02X}"))
-            .collect::<Vec<_>>()
-            .concat(),
+        4 => percent_encode(secret.as_bytes(), NON_ALPHANUMERIC).to_string().replace("%20", "+"),
+        5 => whole.bytes().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat(),
+        6 => whole.bytes().map(|byte| format!("{byte:02X}")).collect::<Vec<_>>().concat(),
         7 => STANDARD.encode(whole),
         8 => STANDARD_NO_PAD.encode(whole),
         9 => URL_SAFE.encode(whole),

@@ -17,11 +17,7 @@ impl Budget {
 
     /// For a document with a text of this length.
     pub(super) fn for_text(bytes: usize) -> Self {
-        Self::of(
-            as_steps(bytes)
-                .saturating_mul(Self::FOR_EACH_BYTE)
-                .saturating_add(Self::AT_LEAST),
-        )
+        Self::of(as_steps(bytes).saturating_mul(Self::FOR_EACH_BYTE).saturating_add(Self::AT_LEAST))
     }
 
     pub(super) fn unlimited() -> Self {

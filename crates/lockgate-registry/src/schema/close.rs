@@ -52,25 +52,18 @@ pub(super) fn closing(graph: &Graph<'_>, index: usize) -> Closing {
     }
     let takes_more = nodes().any(|node| {
         node.get("patternProperties").is_some()
-            || node
-                .get("additionalProperties")
-                .is_some_and(|others| others.as_bool() != Some(false))
+            || node.get("additionalProperties").is_some_and(|others| others.as_bool() != Some(false))
     });
     if takes_more {
         return Closing::Open;
     }
-    let names = nodes()
-        .filter_map(|node| node.get("properties"))
-        .flat_map(|properties| properties.names());
+    let names = nodes().filter_map(|node| node.get("properties")).flat_map(|properties| properties.names());
     Closing::Names(names.filter_map(|name| name.as_str()).map(Into::into).collect())
 }
 
 /// Whether several schemas describe the same object. `not` describes nothing.
 fn is_composed_of_parts(position: &Position<'_>) -> bool {
-    position
-        .edges
-        .iter()
-        .any(|edge| edge.reach == Reach::InPlace || edge.keyword == "if")
+    position.edges.iter().any(|edge| edge.reach == Reach::InPlace || edge.keyword == "if")
 }
 
 /// A position and all that are applied to the same value, without those under `not`.
@@ -82,10 +75,7 @@ fn parts(graph: &Graph<'_>, index: usize) -> BTreeSet<usize> {
             continue;
         }
         let position = &graph.positions[index];
-        let held = position
-            .edges
-            .iter()
-            .filter(|edge| edge.reach == Reach::InPlace || edge.keyword == "if");
+        let held = position.edges.iter().filter(|edge| edge.reach == Reach::InPlace || edge.keyword == "if");
         next.extend(held.map(|edge| edge.target).chain(position.references.iter().copied()));
     }
     parts

@@ -45,12 +45,9 @@ pub(super) fn compile(graph: &Graph<'_>, rules: UnknownFields) -> Result<Compile
         Dialect::Draft202012 => &DRAFT_2020_12,
     };
     match options.build(&plain) {
-        Ok(validator) => Ok(Compiled {
-            validator,
-            origins,
-            declared: graph.declared_names(),
-            longest_chain: graph.longest_chain,
-        }),
+        Ok(validator) => {
+            Ok(Compiled { validator, origins, declared: graph.declared_names(), longest_chain: graph.longest_chain })
+        }
         Err(error) => Err(refusal(graph, &origins, &error)),
     }
 }
@@ -59,9 +56,7 @@ static DRAFT_7: LazyLock<Options> = LazyLock::new(|| options(Dialect::Draft7));
 static DRAFT_2020_12: LazyLock<Options> = LazyLock::new(|| options(Dialect::Draft202012));
 
 fn options(dialect: Dialect) -> Options {
-    let patterns = PatternOptions::regex()
-        .size_limit(limits::LARGEST_PATTERN)
-        .dfa_size_limit(limits::LARGEST_PATTERN);
+    let patterns = PatternOptions::regex().size_limit(limits::LARGEST_PATTERN).dfa_size_limit(limits::LARGEST_PATTERN);
     let options = jsonschema::options_for::<Documents>()
         .with_draft(dialect.draft())
         .offline()
@@ -95,10 +90,7 @@ pub(super) fn check_against_meta_schema(document: &Document, dialect: Dialect) -
     }
     let error = meta_schema.validate(place).err();
     Err(SchemaRefused::InvalidSchema {
-        pointer: error
-            .as_ref()
-            .map(|error| error.instance_path().to_string())
-            .unwrap_or_default(),
+        pointer: error.as_ref().map(|error| error.instance_path().to_string()).unwrap_or_default(),
         reason: error.map_or_else(String::new, |error| error.masked_with("the value").to_string()),
     })
 }
@@ -128,9 +120,7 @@ impl Origins {
         Self {
             definitions: graph.dialect.definitions(),
             positions,
-            places: places
-                .map(|position| (position.parent, position.segment.as_str().into()))
-                .collect(),
+            places: places.map(|position| (position.parent, position.segment.as_str().into())).collect(),
         }
     }
 
@@ -149,10 +139,7 @@ impl Origins {
     }
 
     fn definition<'p>(&self, pointer: &'p str) -> Option<(usize, &'p str)> {
-        let rest = pointer
-            .strip_prefix('/')?
-            .strip_prefix(self.definitions)?
-            .strip_prefix('/')?;
+        let rest = pointer.strip_prefix('/')?.strip_prefix(self.definitions)?.strip_prefix('/')?;
         let (number, rest) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let position = self.positions.get(number.parse::<usize>().ok()?)?;
         Some((*position, rest))
@@ -163,18 +150,13 @@ impl Origins {
 fn refusal(graph: &Graph<'_>, origins: &Origins, error: &ValidationError<'_>) -> SchemaRefused {
     let pointer = origins.original(error.instance_path().as_str());
     match error.kind() {
-        ValidationErrorKind::Format { format } if format == "regex" => SchemaRefused::Pattern {
-            reason: pattern_fault(graph, &pointer),
-            pointer,
-        },
-        ValidationErrorKind::Custom { message, .. } => SchemaRefused::NotEnforceable {
-            reason: message.clone(),
-            pointer: pointer.replace(exact::PREFIX, ""),
-        },
-        _ => SchemaRefused::NotEnforceable {
-            reason: error.masked_with("the value").to_string(),
-            pointer,
-        },
+        ValidationErrorKind::Format { format } if format == "regex" => {
+            SchemaRefused::Pattern { reason: pattern_fault(graph, &pointer), pointer }
+        }
+        ValidationErrorKind::Custom { message, .. } => {
+            SchemaRefused::NotEnforceable { reason: message.clone(), pointer: pointer.replace(exact::PREFIX, "") }
+        }
+        _ => SchemaRefused::NotEnforceable { reason: error.masked_with("the value").to_string(), pointer },
     }
 }
 

@@ -41,22 +41,12 @@ impl<'g, 'd> Emitter<'g, 'd> {
         for target in graph.positions.iter().flat_map(|position| &position.references) {
             is_target[*target] = true;
         }
-        Self {
-            graph,
-            is_target,
-            definitions: Vec::new(),
-            numbers: HashMap::new(),
-            patterns: HashSet::new(),
-        }
+        Self { graph, is_target, definitions: Vec::new(), numbers: HashMap::new(), patterns: HashSet::new() }
     }
 
     /// The whole plain form, and the positions behind its numbers.
     pub(super) fn document(mut self, rules: UnknownFields) -> Result<(Value, Vec<usize>), SchemaRefused> {
-        let root = Variant {
-            position: Graph::ROOT,
-            closing: rules == UnknownFields::Refuse,
-            whole: true,
-        };
+        let root = Variant { position: Graph::ROOT, closing: rules == UnknownFields::Refuse, whole: true };
         let mut plain = self.body(root)?;
         let mut definitions = Map::new();
         while let Some(variant) = self.definitions.get(definitions.len()).copied() {

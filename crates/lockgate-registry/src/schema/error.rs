@@ -72,10 +72,7 @@ pub enum SchemaRefused {
         bytes: usize,
     },
     /// Too many containers inside each other.
-    #[error(
-        "the schema is nested deeper than {} levels: move inner parts to `$defs`",
-        limits::MOST_LEVELS
-    )]
+    #[error("the schema is nested deeper than {} levels: move inner parts to `$defs`", limits::MOST_LEVELS)]
     TooDeep,
     /// Too many schemas in one document.
     #[error("the document holds more than {} schemas: split the tool", limits::MOST_SCHEMAS)]

@@ -21,12 +21,8 @@ pub(super) const CLOSED: &str = "lockgate:additionalProperties";
 type Factory = fn(&Value) -> Option<Box<dyn for<'i> Keyword<'i, Documents>>>;
 
 const KEYWORDS: [(&str, Factory); 8] = [
-    ("lockgate:minimum", |value| {
-        Bound::keyword(value, "less than the minimum", Ordering::is_ge)
-    }),
-    ("lockgate:maximum", |value| {
-        Bound::keyword(value, "greater than the maximum", Ordering::is_le)
-    }),
+    ("lockgate:minimum", |value| Bound::keyword(value, "less than the minimum", Ordering::is_ge)),
+    ("lockgate:maximum", |value| Bound::keyword(value, "greater than the maximum", Ordering::is_le)),
     ("lockgate:exclusiveMinimum", |value| {
         Bound::keyword(value, "not greater than the exclusive minimum", Ordering::is_gt)
     }),
@@ -52,10 +48,7 @@ pub(super) fn plain(keyword: &str, value: Node<'_>) -> (String, Value) {
     }
     // Counts: `3.0` is 3, and what does not fit is beyond every count.
     let count = value.as_number().and_then(|number| number.as_u64());
-    (
-        keyword.to_owned(),
-        count.map_or_else(|| value.to_json_value(), Value::from),
-    )
+    (keyword.to_owned(), count.map_or_else(|| value.to_json_value(), Value::from))
 }
 
 /// Teaches the validator these keywords.
@@ -102,10 +95,7 @@ impl<'i> Keyword<'i, Documents> for Bound {
         if Keyword::<Documents>::is_valid(self, instance) {
             return Ok(());
         }
-        Err(ValidationError::custom(format!(
-            "the value is {} of {}",
-            self.message, self.limit
-        )))
+        Err(ValidationError::custom(format!("the value is {} of {}", self.message, self.limit)))
     }
 
     fn is_valid(&self, instance: Place<'i>) -> bool {
@@ -130,11 +120,7 @@ impl MultipleOf {
         let document = parse(value)?;
         let (digits, exponent) = significant(document.root().as_number()?);
         let fits = !digits.is_empty() && digits.len() <= Self::MOST_DIGITS;
-        Some(Box::new(Self {
-            text: document.text().to_owned(),
-            digits: fits.then(|| digits.parse().ok())??,
-            exponent,
-        }))
+        Some(Box::new(Self { text: document.text().to_owned(), digits: fits.then(|| digits.parse().ok())??, exponent }))
     }
 
     /// Whether `digits × 10^exponent` is a multiple.
@@ -166,10 +152,7 @@ impl<'i> Keyword<'i, Documents> for MultipleOf {
         if Keyword::<Documents>::is_valid(self, instance) {
             return Ok(());
         }
-        Err(ValidationError::custom(format!(
-            "the value is not a multiple of {}",
-            self.text
-        )))
+        Err(ValidationError::custom(format!("the value is not a multiple of {}", self.text)))
     }
 
     fn is_valid(&self, instance: Place<'i>) -> bool {
@@ -202,10 +185,7 @@ struct OneOf {
 
 impl OneOf {
     fn keyword(value: &Value, is_list: bool) -> Option<Box<dyn for<'i> Keyword<'i, Documents>>> {
-        Some(Box::new(Self {
-            values: parse(value)?,
-            is_list,
-        }))
+        Some(Box::new(Self { values: parse(value)?, is_list }))
     }
 }
 
@@ -219,11 +199,7 @@ impl<'i> Keyword<'i, Documents> for OneOf {
 
     fn is_valid(&self, instance: Place<'i>) -> bool {
         let values = self.values.root();
-        if self.is_list {
-            values.elements().any(|value| instance.is_value(value))
-        } else {
-            instance.is_value(values)
-        }
+        if self.is_list { values.elements().any(|value| instance.is_value(value)) } else { instance.is_value(values) }
     }
 }
 
@@ -234,12 +210,7 @@ struct Closed {
 
 impl Closed {
     fn keyword(value: &Value) -> Option<Box<dyn for<'i> Keyword<'i, Documents>>> {
-        let names = value
-            .as_array()?
-            .iter()
-            .filter_map(Value::as_str)
-            .map(String::from)
-            .collect();
+        let names = value.as_array()?.iter().filter_map(Value::as_str).map(String::from).collect();
         Some(Box::new(Self { names }))
     }
 

@@ -37,9 +37,7 @@ pub(super) fn violations(compiled: &Compiled, instance: &Document) -> Violations
             "the value does not fit the schema; to say where takes too many steps".to_owned(),
         );
     }
-    let declared = found
-        .first()
-        .map(|violation| declared(compiled, instance.root(), violation));
+    let declared = found.first().map(|violation| declared(compiled, instance.root(), violation));
     Violations::new(found, declared)
 }
 
@@ -50,10 +48,7 @@ fn explain(compiled: &Compiled, error: &ValidationError<'_>, found: &mut Vec<Vio
         kind => kind.keyword().trim_start_matches(exact::PREFIX),
     };
     let mut schema_pointer = compiled.origins.original(error.schema_path().as_str());
-    if let Some(above) = schema_pointer
-        .strip_suffix(error.kind().keyword())
-        .filter(|above| above.ends_with('/'))
-    {
+    if let Some(above) = schema_pointer.strip_suffix(error.kind().keyword()).filter(|above| above.ends_with('/')) {
         schema_pointer = format!("{above}{keyword}");
     }
     let mut add = |instance_pointer: String, message: String| {
@@ -68,54 +63,33 @@ fn explain(compiled: &Compiled, error: &ValidationError<'_>, found: &mut Vec<Vio
         ValidationErrorKind::AdditionalProperties { unexpected }
         | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
             for name in unexpected.iter().take(Violations::MOST) {
-                add(
-                    format!("{place}/{}", escape(name)),
-                    "the property is not declared".to_owned(),
-                );
+                add(format!("{place}/{}", escape(name)), "the property is not declared".to_owned());
             }
         }
         ValidationErrorKind::Custom { keyword, message } if keyword == exact::CLOSED => {
             let names: Vec<String> = serde_json::from_str(message).unwrap_or_default();
             for name in names.iter().take(Violations::MOST) {
-                add(
-                    format!("{place}/{}", escape(name)),
-                    "the property is not declared".to_owned(),
-                );
+                add(format!("{place}/{}", escape(name)), "the property is not declared".to_owned());
             }
         }
         ValidationErrorKind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
-            add(
-                format!("{place}/{}", escape(name)),
-                "the property is required".to_owned(),
-            );
+            add(format!("{place}/{}", escape(name)), "the property is required".to_owned());
         }
         ValidationErrorKind::PropertyNames { .. } => {
             add(place.to_owned(), "the name of a property does not fit".to_owned());
         }
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
-            add(
-                place.to_owned(),
-                format!("the value fits none of {} alternatives", context.len()),
-            );
+            add(place.to_owned(), format!("the value fits none of {} alternatives", context.len()));
         }
         ValidationErrorKind::OneOfMultipleValid { .. } => {
-            add(
-                place.to_owned(),
-                "the value fits more than one of the alternatives".to_owned(),
-            );
+            add(place.to_owned(), "the value fits more than one of the alternatives".to_owned());
         }
         ValidationErrorKind::Not { .. } => {
-            add(
-                place.to_owned(),
-                "the value fits a schema that it must not fit".to_owned(),
-            );
+            add(place.to_owned(), "the value fits a schema that it must not fit".to_owned());
         }
         ValidationErrorKind::AdditionalItems { .. } => {
-            add(
-                place.to_owned(),
-                "the array has more items than the schema describes".to_owned(),
-            );
+            add(place.to_owned(), "the array has more items than the schema describes".to_owned());
         }
         _ => add(place.to_owned(), error.masked_with("the value").to_string()),
     }

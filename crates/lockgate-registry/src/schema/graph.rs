@@ -216,21 +216,14 @@ impl<'d> Graph<'d> {
     ) -> Result<(), SchemaRefused> {
         let resource = self.positions[position].resource;
         let target = self.position_at(schema, Some(position), segment, resource)?;
-        self.positions[position].edges.push(Edge {
-            keyword: applicator.keyword,
-            reach: applicator.reach,
-            target,
-        });
+        self.positions[position].edges.push(Edge { keyword: applicator.keyword, reach: applicator.reach, target });
         Ok(())
     }
 
     /// The schemas that are applied to the same value as this one.
     pub(super) fn in_place(&self, position: usize) -> impl Iterator<Item = usize> {
         let position = &self.positions[position];
-        let held = position
-            .edges
-            .iter()
-            .filter(|edge| matches!(edge.reach, Reach::InPlace | Reach::Condition));
+        let held = position.edges.iter().filter(|edge| matches!(edge.reach, Reach::InPlace | Reach::Condition));
         held.map(|edge| edge.target).chain(position.references.iter().copied())
     }
 
@@ -238,18 +231,11 @@ impl<'d> Graph<'d> {
     ///
     /// INVARIANT: [`limits::check_graph`] has bounded how far this goes.
     pub(super) fn admits_object(&self, position: usize) -> bool {
-        let Position {
-            node,
-            edges,
-            references,
-            ..
-        } = &self.positions[position];
+        let Position { node, edges, references, .. } = &self.positions[position];
         let is_object = |value: Node<'_>| value.kind() == Kind::Object;
         let names_object = |value: Node<'_>| value.as_str().as_deref() == Some("object");
         let by_itself = node.as_bool() != Some(false)
-            && node
-                .get("type")
-                .is_none_or(|types| names_object(types) || types.elements().any(names_object))
+            && node.get("type").is_none_or(|types| names_object(types) || types.elements().any(names_object))
             && node.get("const").is_none_or(is_object)
             && node.get("enum").is_none_or(|values| values.elements().any(is_object));
         let all = |keyword| edges.iter().filter(move |edge| edge.keyword == keyword);
@@ -264,17 +250,9 @@ impl<'d> Graph<'d> {
     /// Every property name that the document declares, in any of its schemas.
     pub(super) fn declared_names(&self) -> HashSet<Box<str>> {
         let nodes = || self.positions.iter().map(|position| position.node);
-        let properties = nodes()
-            .filter_map(|node| node.get("properties"))
-            .flat_map(|properties| properties.names());
-        let required = nodes()
-            .filter_map(|node| node.get("required"))
-            .flat_map(|required| required.elements());
-        properties
-            .chain(required)
-            .filter_map(|name| name.as_str())
-            .map(Into::into)
-            .collect()
+        let properties = nodes().filter_map(|node| node.get("properties")).flat_map(|properties| properties.names());
+        let required = nodes().filter_map(|node| node.get("required")).flat_map(|required| required.elements());
+        properties.chain(required).filter_map(|name| name.as_str()).map(Into::into).collect()
     }
 }
 

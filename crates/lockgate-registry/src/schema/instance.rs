@@ -28,10 +28,7 @@ const BYTES_A_STEP: usize = 64;
 
 impl<'a> Place<'a> {
     pub(super) fn root(document: &'a Document, budget: &'a Budget) -> Self {
-        Self {
-            node: document.root(),
-            budget: Some(budget),
-        }
+        Self { node: document.root(), budget: Some(budget) }
     }
 
     /// The number that stands here.
@@ -48,11 +45,7 @@ impl<'a> Place<'a> {
     /// The names of the properties here.
     pub(super) fn names(self) -> impl Iterator<Item = String> + use<'a> {
         let names = self.open(1 + self.node.len()).map(|node| node.names());
-        names
-            .into_iter()
-            .flatten()
-            .filter_map(|name| name.as_str())
-            .map(Cow::into_owned)
+        names.into_iter().flatten().filter_map(|name| name.as_str()).map(Cow::into_owned)
     }
 
     fn beside(self, node: document::Node<'a>) -> Self {
@@ -83,18 +76,12 @@ impl<'a> Place<'a> {
             (Value::String(expected), Kind::String) => self.node.as_str().as_deref() == Some(expected),
             (Value::Array(expected), Kind::Array) => {
                 self.node.len() == expected.len()
-                    && self
-                        .node
-                        .elements()
-                        .zip(expected)
-                        .all(|(node, expected)| self.beside(node).equals(expected))
+                    && self.node.elements().zip(expected).all(|(node, expected)| self.beside(node).equals(expected))
             }
             (Value::Object(expected), Kind::Object) => {
                 self.node.len() == expected.len()
                     && self.node.members().all(|(name, node)| {
-                        expected
-                            .get(&*name)
-                            .is_some_and(|expected| self.beside(node).equals(expected))
+                        expected.get(&*name).is_some_and(|expected| self.beside(node).equals(expected))
                     })
             }
             _ => false,
@@ -201,10 +188,7 @@ impl<'a> Object<'a, Documents> for Members<'a> {
     }
 
     fn members(&self) -> MemberPlaces<'a> {
-        MemberPlaces {
-            members: self.0.node.members(),
-            object: self.0,
-        }
+        MemberPlaces { members: self.0.node.members(), object: self.0 }
     }
 
     fn try_for_each_name_node<B>(
@@ -244,10 +228,7 @@ impl<'a> Array<'a, Documents> for Elements<'a> {
     }
 
     fn elements(&self) -> ElementPlaces<'a> {
-        ElementPlaces {
-            elements: self.0.node.elements(),
-            array: self.0,
-        }
+        ElementPlaces { elements: self.0.node.elements(), array: self.0 }
     }
 
     /// Two values have one canonical form exactly when they are equal.

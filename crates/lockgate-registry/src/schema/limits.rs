@@ -69,9 +69,7 @@ pub(super) fn check_graph(graph: &mut Graph<'_>) -> Result<(), SchemaRefused> {
     while let Some(leaf) = leaves.pop() {
         in_all = in_all.saturating_add(expanded[leaf]);
         if expanded[leaf] > MOST_EXPANDED || in_all > MOST_EXPANDED_IN_ALL || chain[leaf] > LONGEST_CHAIN {
-            return Err(SchemaRefused::ReferenceExpansion {
-                pointer: graph.pointer(leaf),
-            });
+            return Err(SchemaRefused::ReferenceExpansion { pointer: graph.pointer(leaf) });
         }
         graph.longest_chain = graph.longest_chain.max(chain[leaf]);
         for &applier in &appliers[leaf] {
@@ -84,9 +82,7 @@ pub(super) fn check_graph(graph: &mut Graph<'_>) -> Result<(), SchemaRefused> {
         }
     }
     match (0..count).find(|position| open[*position] > 0) {
-        Some(stuck) => Err(SchemaRefused::EndlessReference {
-            pointer: graph.pointer(on_circle(graph, &open, stuck)),
-        }),
+        Some(stuck) => Err(SchemaRefused::EndlessReference { pointer: graph.pointer(on_circle(graph, &open, stuck)) }),
         None => Ok(()),
     }
 }
@@ -97,10 +93,7 @@ fn on_circle(graph: &Graph<'_>, open: &[usize], stuck: usize) -> usize {
     let mut position = stuck;
     while !seen[position] {
         seen[position] = true;
-        position = graph
-            .in_place(position)
-            .find(|target| open[*target] > 0)
-            .unwrap_or(position);
+        position = graph.in_place(position).find(|target| open[*target] > 0).unwrap_or(position);
     }
     position
 }

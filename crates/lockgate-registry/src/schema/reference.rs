@@ -53,10 +53,7 @@ impl<'d> Graph<'d> {
 
     fn take_anchor(&mut self, position: usize, anchor: &str) -> Result<(), SchemaRefused> {
         let resource = self.positions[position].resource;
-        let named = *self.resources[resource]
-            .anchors
-            .entry(anchor.to_owned())
-            .or_insert(position);
+        let named = *self.resources[resource].anchors.entry(anchor.to_owned()).or_insert(position);
         if named == position {
             return Ok(());
         }
@@ -75,19 +72,12 @@ impl<'d> Graph<'d> {
             return Err(self.repeated(position, id));
         }
         self.positions[position].resource = self.resources.len();
-        self.resources.push(Resource {
-            root: position,
-            uri: absolute,
-            anchors: HashMap::new(),
-        });
+        self.resources.push(Resource { root: position, uri: absolute, anchors: HashMap::new() });
         Ok(())
     }
 
     fn repeated(&self, position: usize, name: &str) -> SchemaRefused {
-        SchemaRefused::RepeatedName {
-            pointer: self.pointer(position),
-            name: excerpt(name),
-        }
+        SchemaRefused::RepeatedName { pointer: self.pointer(position), name: excerpt(name) }
     }
 
     fn absolute(&self, resource: usize, reference: &str) -> Option<Uri<String>> {
@@ -123,13 +113,9 @@ impl<'d> Graph<'d> {
             own
         } else {
             let absolute = self.absolute(own, place);
-            self.resources
-                .iter()
-                .position(|resource| absolute.is_some() && resource.uri == absolute)
-                .ok_or_else(|| SchemaRefused::RemoteReference {
-                    pointer: self.pointer(position),
-                    reference: excerpt(reference),
-                })?
+            self.resources.iter().position(|resource| absolute.is_some() && resource.uri == absolute).ok_or_else(
+                || SchemaRefused::RemoteReference { pointer: self.pointer(position), reference: excerpt(reference) },
+            )?
         };
         let fragment = decode_percent(fragment).ok_or_else(|| self.unresolved(position, reference))?;
         let root = self.resources[resource].root;
@@ -152,10 +138,7 @@ impl<'d> Graph<'d> {
     }
 
     fn unresolved(&self, position: usize, reference: &str) -> SchemaRefused {
-        SchemaRefused::UnresolvedReference {
-            pointer: self.pointer(position),
-            reference: excerpt(reference),
-        }
+        SchemaRefused::UnresolvedReference { pointer: self.pointer(position), reference: excerpt(reference) }
     }
 }
 
@@ -168,9 +151,7 @@ fn decode_percent(text: &str) -> Option<String> {
     let mut parts = text.split('%');
     bytes.extend_from_slice(parts.next()?.as_bytes());
     for part in parts {
-        let digits = part
-            .get(..2)
-            .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+        let digits = part.get(..2).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
         bytes.push(u8::from_str_radix(digits, 16).ok()?);
         bytes.extend_from_slice(part.get(2..)?.as_bytes());
     }

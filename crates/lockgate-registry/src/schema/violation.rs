@@ -43,10 +43,7 @@ impl Violations {
             keyword: String::new(),
             message,
         };
-        Self {
-            violations: vec![violation],
-            declared: None,
-        }
+        Self { violations: vec![violation], declared: None }
     }
 
     /// What does not fit, at most [`Violations::MOST`].

@@ -9,11 +9,7 @@ use crate::error::Problem;
 /// The absolute path that a target means. What it names need not exist; the part that does exist is followed to where it
 /// really lies. `folder` is absolute and without symbolic links.
 pub(super) fn confine(folder: &Path, key: &'static str, given: &str) -> Result<PathBuf, Problem> {
-    let refused = |reason: String| Problem::Path {
-        key,
-        path: given.to_owned(),
-        reason,
-    };
+    let refused = |reason: String| Problem::Path { key, path: given.to_owned(), reason };
     let mut names = Vec::new();
     for component in Path::new(given).components() {
         match component {
@@ -35,9 +31,7 @@ pub(super) fn confine(folder: &Path, key: &'static str, given: &str) -> Result<P
         }
         path = files::resolve(&path).map_err(|error| refused(error.to_string()))?;
         if !path.starts_with(folder) {
-            return Err(refused(
-                "a symbolic link on it leads outside of the catalog's folder".to_owned(),
-            ));
+            return Err(refused("a symbolic link on it leads outside of the catalog's folder".to_owned()));
         }
     }
     Ok(path)

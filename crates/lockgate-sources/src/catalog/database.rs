@@ -27,15 +27,10 @@ pub(super) fn is_database(path: &Path) -> io::Result<bool> {
 
 /// The rows, in order of name. A column that is `NULL` is a key that is absent.
 pub(super) fn read_rows(path: &Path) -> Result<Vec<Document>, SourceError> {
-    let failed = |source| SourceError::Database {
-        path: path.to_owned(),
-        source,
-    };
+    let failed = |source| SourceError::Database { path: path.to_owned(), source };
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
-    let mut statement = connection
-        .prepare("SELECT * FROM tools ORDER BY name")
-        .map_err(failed)?;
+    let mut statement = connection.prepare("SELECT * FROM tools ORDER BY name").map_err(failed)?;
     let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let mut rows = statement.query([]).map_err(failed)?;
     let mut documents = Vec::new();

@@ -92,11 +92,7 @@ fn check_argument(key: &str, input_schema: Option<&Document>) -> Result<(), Prob
     if input_schema.is_some() && properties.is_none_or(|list| list.get(key).is_some()) {
         return Ok(());
     }
-    let valid: Vec<String> = properties
-        .iter()
-        .flat_map(Node::members)
-        .map(|(key, _)| key.into_owned())
-        .collect();
+    let valid: Vec<String> = properties.iter().flat_map(Node::members).map(|(key, _)| key.into_owned()).collect();
     let nearest = nearest(key, valid.iter().map(String::as_str));
     let advice = nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"));
     Err(Problem::Invalid {
@@ -106,10 +102,7 @@ fn check_argument(key: &str, input_schema: Option<&Document>) -> Result<(), Prob
 
 /// Each row is an answer, so each must be what the tool says it returns.
 fn read_rows(path: &Path, output_schema: Option<&Schema>) -> Result<HashMap<String, Document>, Problem> {
-    let refused = |detail: String| Problem::Data {
-        path: path.to_owned(),
-        detail,
-    };
+    let refused = |detail: String| Problem::Data { path: path.to_owned(), detail };
     let text = files::read_to_string(path).map_err(|error| refused(format!("cannot be read: {error}")))?;
     let document = Document::parse(text, Limits::OUTPUT).map_err(|error| refused(format!("is refused: {error}")))?;
     if document.root().kind() != Kind::Object {
@@ -119,9 +112,7 @@ fn read_rows(path: &Path, output_schema: Option<&Schema>) -> Result<HashMap<Stri
     for (key, row) in document.root().members() {
         let row = row.to_document();
         if let Some(Err(violations)) = output_schema.map(|schema| schema.validate(&row)) {
-            return Err(refused(format!(
-                "has a row `{key}` that does not fit the output schema: {violations}"
-            )));
+            return Err(refused(format!("has a row `{key}` that does not fit the output schema: {violations}")));
         }
         rows.insert(key.into_owned(), row);
     }

@@ -50,20 +50,14 @@ struct Line<'a> {
 impl Record {
     /// Checks where it is to write.
     pub(super) fn open(target: &Target<'_>) -> Result<Self, Problem> {
-        let RecordTarget {
-            file,
-            returns,
-            count_file,
-        } = target.read()?;
+        let RecordTarget { file, returns, count_file } = target.read()?;
         Ok(Self {
             tool: target.tool().to_owned(),
             file: file.map(|path| target.path("file", &path)).transpose()?,
             count_file: target.count_file(count_file.as_deref())?,
             returns: match returns {
                 Some(value) => value,
-                None => recorded().map_err(|error| Problem::Invalid {
-                    detail: error.to_string(),
-                })?,
+                None => recorded().map_err(|error| Problem::Invalid { detail: error.to_string() })?,
             },
         })
     }
@@ -84,17 +78,12 @@ impl Record {
         if let Some(count_file) = &self.count_file {
             count_file.add_one()?;
         }
-        self.file
-            .as_ref()
-            .map_or(Ok(()), |file| append_line(file, line.as_bytes()))
+        self.file.as_ref().map_or(Ok(()), |file| append_line(file, line.as_bytes()))
     }
 
     /// The arguments stand in the line digit for digit.
     fn line(&self, arguments: &Arguments) -> Result<String, SerializeError> {
-        let line = Document::from_serialize(&Line {
-            tool: &self.tool,
-            arguments: arguments.document(),
-        })?;
+        let line = Document::from_serialize(&Line { tool: &self.tool, arguments: arguments.document() })?;
         // A line break that is part of JSON text is white space between its tokens: inside strings it is escaped.
         Ok(line.text().replace(['\n', '\r'], " ") + "\n")
     }

@@ -70,8 +70,7 @@ impl<'a> Target<'a> {
     }
 
     pub(super) fn count_file(&self, path: Option<&str>) -> Result<Option<CountFile>, Problem> {
-        path.map(|path| self.path("count_file", path).map(CountFile::new))
-            .transpose()
+        path.map(|path| self.path("count_file", path).map(CountFile::new)).transpose()
     }
 }
 
@@ -93,10 +92,7 @@ impl Resolvers {
         kinds.insert("table".to_owned(), Box::new(TableKind));
         kinds.insert("record".to_owned(), Box::new(RecordKind));
         kinds.insert("mock".to_owned(), Box::new(MockKind));
-        Self {
-            kinds,
-            native: BTreeMap::new(),
-        }
+        Self { kinds, native: BTreeMap::new() }
     }
 
     /// With one more kind. A kind that is taken is refused.
@@ -118,10 +114,7 @@ impl Resolvers {
     ) -> Result<Self, SourceError> {
         let key = key.into();
         if self.native.contains_key(&key) {
-            return Err(SourceError::Registered {
-                what: "native handler",
-                name: key,
-            });
+            return Err(SourceError::Registered { what: "native handler", name: key });
         }
         self.native.insert(key, Box::new(make));
         Ok(self)
@@ -132,33 +125,21 @@ impl Resolvers {
             Some(resolver) => resolver.resolve(target),
             None if kind == NATIVE => self.resolve_native(target),
             None => {
-                let valid: Vec<String> = self
-                    .kinds
-                    .keys()
-                    .map(String::as_str)
-                    .chain([NATIVE])
-                    .map(str::to_owned)
-                    .collect();
+                let valid: Vec<String> =
+                    self.kinds.keys().map(String::as_str).chain([NATIVE]).map(str::to_owned).collect();
                 let nearest = nearest(kind, valid.iter().map(String::as_str));
-                Err(Problem::UnknownKind {
-                    kind: kind.to_owned(),
-                    nearest,
-                    valid,
-                })
+                Err(Problem::UnknownKind { kind: kind.to_owned(), nearest, valid })
             }
         }
     }
 
     fn resolve_native(&self, target: &Target<'_>) -> Result<Handler, Problem> {
         let NativeTarget { key } = target.read()?;
-        self.native
-            .get(&key)
-            .map(|make| make())
-            .ok_or_else(|| Problem::UnknownHandler {
-                nearest: nearest(&key, self.native.keys().map(String::as_str)),
-                key,
-                valid: self.native.keys().cloned().collect(),
-            })
+        self.native.get(&key).map(|make| make()).ok_or_else(|| Problem::UnknownHandler {
+            nearest: nearest(&key, self.native.keys().map(String::as_str)),
+            key,
+            valid: self.native.keys().cloned().collect(),
+        })
     }
 }
 
@@ -171,10 +152,7 @@ impl Default for Resolvers {
 impl fmt::Debug for Resolvers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kinds, native) = (self.kinds.keys(), self.native.keys());
-        f.debug_struct("Resolvers")
-            .field("kinds", &kinds)
-            .field("native", &native)
-            .finish()
+        f.debug_struct("Resolvers").field("kinds", &kinds).field("native", &native).finish()
     }
 }
 

@@ -33,10 +33,7 @@ struct Resolution {
     target: Document,
     /// A row that is not enabled is left out.
     #[serde(default = "enabled")]
-    #[expect(
-        dead_code,
-        reason = "declares the key; a row that is not enabled is never read this far"
-    )]
+    #[expect(dead_code, reason = "declares the key; a row that is not enabled is never read this far")]
     enabled: bool,
 }
 
@@ -44,10 +41,7 @@ impl Row {
     /// Reads a row. Every key must be known.
     pub(super) fn read(row: &Document) -> Result<Self, Problem> {
         check_keys::<Self>(row.root(), "")?;
-        Ok(Self {
-            declaration: decode(row)?,
-            resolution: decode(row)?,
-        })
+        Ok(Self { declaration: decode(row)?, resolution: decode(row)? })
     }
 
     pub(super) fn name(&self) -> &str {
@@ -66,10 +60,7 @@ impl Row {
         // The registry admits the schemas again; here a refusal can still name the file.
         let admitted = |role, which, schema: &Option<Document>| {
             let admit = |schema| Schema::admit(schema, role, UnknownFields::AsDeclared);
-            let refused = |error: SchemaRefused| Problem::Schema {
-                which,
-                detail: error.to_string(),
-            };
+            let refused = |error: SchemaRefused| Problem::Schema { which, detail: error.to_string() };
             schema.as_ref().map(admit).transpose().map_err(refused)
         };
         admitted(Role::Input, "input", &self.declaration.input_schema)?;

@@ -110,13 +110,8 @@ fn rows_become_tools() {
     let catalog = Catalog::load(&path).unwrap();
     assert_eq!(catalog.names().collect::<Vec<_>>(), ["create", "find"]);
     let specs = catalog.into_specs(&Resolvers::new(), &|_| 0).unwrap();
-    let [create, find] = specs.as_slice() else {
-        panic!("{specs:?}")
-    };
-    assert_eq!(
-        (create.name(), create.version(), create.source()),
-        ("create", "2.0", "catalog:tools.catalog")
-    );
+    let [create, find] = specs.as_slice() else { panic!("{specs:?}") };
+    assert_eq!((create.name(), create.version(), create.source()), ("create", "2.0", "catalog:tools.catalog"));
     assert_eq!((create.effect(), create.permission()), (Effect::Write, Permission::Ask));
     assert_eq!(create.permission_reason(), Some("it matters"));
     assert_eq!(create.timeout(), Some(std::time::Duration::from_secs(2)));
@@ -130,10 +125,7 @@ fn a_database_equals_a_toml_file() {
     let (_other, database) = sql_catalog(SQL);
     let definitions = |path| {
         let specs = specs(path, &Resolvers::new()).unwrap();
-        specs
-            .iter()
-            .map(|spec| (spec.name().to_owned(), spec.definition()))
-            .collect::<Vec<_>>()
+        specs.iter().map(|spec| (spec.name().to_owned(), spec.definition())).collect::<Vec<_>>()
     };
     assert_eq!(definitions(&toml), definitions(&database));
     assert_eq!(definitions(&toml).len(), 2);
@@ -168,11 +160,7 @@ fn rows_are_refused_with_name_and_file_and_what_to_do() {
             "tool `a` of the catalog `tools.catalog`: unknown kind `python`",
             Some("the kinds are `mock`, `record`, `table`, `native`"),
         ),
-        (
-            named(""),
-            "tool `a` of the catalog `tools.catalog`: missing field `kind`",
-            None,
-        ),
+        (named(""), "tool `a` of the catalog `tools.catalog`: missing field `kind`", None),
         (
             named("kind = \"mock\"\npermision = \"allow\""),
             "tool `a` of the catalog `tools.catalog`: unknown key `permision`",
@@ -215,21 +203,13 @@ fn rows_are_refused_with_name_and_file_and_what_to_do() {
             "tool `a` of the catalog `tools.catalog`: row 1 has the same name",
             Some("rename one of them, or set `enabled = false` on the one that is not wanted"),
         ),
-        (
-            "[[tool]]\nkind = \"mock\"".to_owned(),
-            "row 1 of the catalog `tools.catalog`: missing field `name`",
-            None,
-        ),
+        ("[[tool]]\nkind = \"mock\"".to_owned(), "row 1 of the catalog `tools.catalog`: missing field `name`", None),
         (
             "[[tool]]\nname = \"\"\nkind = \"mock\"".to_owned(),
             "tool `` of the catalog `tools.catalog`: the name is empty",
             Some("every tool needs a name of its own"),
         ),
-        (
-            "tool = [1]".to_owned(),
-            "row 1 of the catalog `tools.catalog`: a tool must be a table",
-            None,
-        ),
+        ("tool = [1]".to_owned(), "row 1 of the catalog `tools.catalog`: a tool must be a table", None),
         (
             "[[tools]]\nname = \"a\"".to_owned(),
             "the catalog `tools.catalog`: unknown key `tools`",
@@ -289,17 +269,11 @@ fn files_that_are_no_catalog_are_refused() {
     let (folder, path) = toml_catalog("[[tool]\n");
     let error = Catalog::load(&path).unwrap_err();
     let shown = message(&folder, &error);
-    assert!(
-        shown.starts_with("the catalog `tools.catalog` is neither TOML nor a SQLite database: "),
-        "{shown}"
-    );
+    assert!(shown.starts_with("the catalog `tools.catalog` is neither TOML nor a SQLite database: "), "{shown}");
     assert!(shown.contains("line 1"), "{shown}");
     let absent = folder.path().join("absent.toml");
     let error = Catalog::load(&absent).unwrap_err();
-    assert!(
-        message(&folder, &error).starts_with("the catalog `absent.toml` cannot be read: "),
-        "{error}"
-    );
+    assert!(message(&folder, &error).starts_with("the catalog `absent.toml` cannot be read: "), "{error}");
     assert!(error.hint().is_some());
 }
 
@@ -383,11 +357,7 @@ fn nothing_is_registered_twice() {
         let error = Resolvers::new().kind(kind, Other).unwrap_err();
         assert_eq!(error.to_string(), format!("the kind `{kind}` is registered already"));
     }
-    let error = Resolvers::new()
-        .native("a", handler)
-        .unwrap()
-        .native("a", handler)
-        .unwrap_err();
+    let error = Resolvers::new().native("a", handler).unwrap().native("a", handler).unwrap_err();
     assert_eq!(error.to_string(), "the native handler `a` is registered already");
 
     let resolvers = Resolvers::new().kind("other", Other).unwrap();
@@ -416,10 +386,8 @@ fn a_kind_may_ask_how_often_its_tool_was_entered() {
 fn the_incident_example_loads() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/incident/tools.toml");
     let specs = specs(&path, &Resolvers::new()).unwrap();
-    let found: Vec<_> = specs
-        .iter()
-        .map(|spec| (spec.name(), spec.version(), spec.effect(), spec.permission()))
-        .collect();
+    let found: Vec<_> =
+        specs.iter().map(|spec| (spec.name(), spec.version(), spec.effect(), spec.permission())).collect();
     assert_eq!(
         found,
         [
@@ -430,11 +398,7 @@ fn the_incident_example_loads() {
         ]
     );
     for spec in &specs {
-        let closed = spec
-            .input_schema()
-            .root()
-            .get("additionalProperties")
-            .and_then(|open| open.as_bool());
+        let closed = spec.input_schema().root().get("additionalProperties").and_then(|open| open.as_bool());
         assert_eq!(closed, Some(false), "{}", spec.name());
     }
 }

@@ -10,10 +10,7 @@ use crate::mock::check_keys;
 
 /// The whole file.
 #[derive(JsonSchema)]
-#[expect(
-    dead_code,
-    reason = "declares the keys of the file; the rows are read one by one, so that errors name them"
-)]
+#[expect(dead_code, reason = "declares the keys of the file; the rows are read one by one, so that errors name them")]
 struct File {
     /// The tools.
     tool: Vec<serde_json::Value>,
@@ -25,10 +22,7 @@ pub(super) fn read_rows(path: &Path, text: &str) -> Result<Vec<Document>, Source
         path: path.to_owned(),
         detail: error.to_string().trim_end().to_owned(),
     })?;
-    let refused = |problem| SourceError::Catalog {
-        path: path.to_owned(),
-        problem: Box::new(problem),
-    };
+    let refused = |problem| SourceError::Catalog { path: path.to_owned(), problem: Box::new(problem) };
     check_keys::<File>(file.root(), "").map_err(refused)?;
     match file.root().get("tool") {
         None => Ok(Vec::new()),

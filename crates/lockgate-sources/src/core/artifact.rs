@@ -57,11 +57,7 @@ pub struct ArtifactPage {
 /// # Errors
 /// An offset past the end of the text.
 pub fn page(full_text: &str, arguments: ReadArtifact) -> Result<ArtifactPage, ReadFailure> {
-    let ReadArtifact {
-        artifact,
-        offset,
-        max_bytes,
-    } = arguments;
+    let ReadArtifact { artifact, offset, max_bytes } = arguments;
     let total_bytes = full_text.len() as u64;
     let offset = offset.unwrap_or(0);
     let start = match usize::try_from(offset) {

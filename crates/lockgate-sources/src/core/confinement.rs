@@ -54,10 +54,7 @@ fn paths(workspace: &Workspace) -> impl Strategy<Value = String> + use<> {
         "..\0",
         "*",
     ]);
-    let made = (
-        prop::collection::vec(name, 0..8),
-        prop::sample::select(vec!["/", "//", "/./", "\\"]),
-    )
+    let made = (prop::collection::vec(name, 0..8), prop::sample::select(vec!["/", "//", "/./", "\\"]))
         .prop_map(|(names, between)| names.join(between));
     let absolute = made.clone().prop_map(move |path| format!("{outer}/{path}"));
     prop_oneof![8 => made, 1 => absolute, 1 => any::<String>()]
@@ -70,12 +67,7 @@ fn no_path_brings_out_what_lies_outside() {
     let root = &workspace.root;
     // The secret can be found at all: through a root that holds it.
     let outer = super::Root::open(workspace.root.path().parent().unwrap()).unwrap();
-    let known = ReadFile {
-        path: "outside/secret.txt".into(),
-        start_line: None,
-        end_line: None,
-        max_bytes: None,
-    };
+    let known = ReadFile { path: "outside/secret.txt".into(), start_line: None, end_line: None, max_bytes: None };
     assert_eq!(read_file(&outer, known).unwrap().text, SECRET);
 
     let mut config = ProptestConfig::with_cases(1500);
@@ -83,43 +75,21 @@ fn no_path_brings_out_what_lies_outside() {
     let mut runner = proptest::test_runner::TestRunner::new(config);
     let read = Cell::new(0);
     let outcome = runner.run(&paths(&workspace), |path| {
-        let file = ReadFile {
-            path: path.clone(),
-            start_line: None,
-            end_line: None,
-            max_bytes: None,
-        };
+        let file = ReadFile { path: path.clone(), start_line: None, end_line: None, max_bytes: None };
         if let Ok(file) = read_file(root, file) {
             prop_assert_eq!(file.text, "inside");
             read.set(read.get() + 1);
         }
-        let listed = ListDir {
-            path: Some(path.clone()),
-            depth: 5.try_into().ok(),
-            hidden: Some(true),
-        };
+        let listed = ListDir { path: Some(path.clone()), depth: 5.try_into().ok(), hidden: Some(true) };
         if let Ok(listing) = list_dir(root, listed) {
-            prop_assert!(
-                !listing.entries.iter().any(|entry| entry.name.contains("secret.txt")),
-                "{:?}",
-                listing
-            );
+            prop_assert!(!listing.entries.iter().any(|entry| entry.name.contains("secret.txt")), "{:?}", listing);
         }
-        let found = Glob {
-            pattern: "**".into(),
-            path: Some(path.clone()),
-            include_ignored: Some(true),
-            max_results: None,
-        };
+        let found =
+            Glob { pattern: "**".into(), path: Some(path.clone()), include_ignored: Some(true), max_results: None };
         if let Ok(found) = glob(root, found) {
             prop_assert!(found.paths.iter().all(|path| path.ends_with("file.txt")), "{:?}", found);
         }
-        let grepped = Grep {
-            pattern: SECRET.into(),
-            path: Some(path),
-            include_ignored: Some(true),
-            ..Grep::default()
-        };
+        let grepped = Grep { pattern: SECRET.into(), path: Some(path), include_ignored: Some(true), ..Grep::default() };
         if let Ok(found) = grep(root, grepped) {
             prop_assert_eq!(found.total_matches, 0);
         }

@@ -152,10 +152,7 @@ impl ReadFailure {
     }
 
     pub(super) fn invalid_path(path: &str, reason: &'static str) -> Self {
-        Self::InvalidPath {
-            path: shown(path),
-            reason,
-        }
+        Self::InvalidPath { path: shown(path), reason }
     }
 
     pub(super) fn outside(path: &str) -> Self {
@@ -179,38 +176,23 @@ impl ReadFailure {
     }
 
     pub(super) fn too_many_entries(path: &str, limit: u64) -> Self {
-        Self::TooManyEntries {
-            path: shown(path),
-            limit,
-        }
+        Self::TooManyEntries { path: shown(path), limit }
     }
 
     pub(super) fn invalid_pattern(pattern: &str, reason: impl Into<String>) -> Self {
-        Self::InvalidPattern {
-            pattern: shown(pattern),
-            reason: reason.into(),
-        }
+        Self::InvalidPattern { pattern: shown(pattern), reason: reason.into() }
     }
 
     pub(super) fn artifact_not_found(artifact: &str) -> Self {
-        Self::ArtifactNotFound {
-            artifact: shown(artifact),
-        }
+        Self::ArtifactNotFound { artifact: shown(artifact) }
     }
 
     pub(super) fn line_not_found(path: &str, start_line: u64, total_lines: u64) -> Self {
-        Self::LineNotFound {
-            path: shown(path),
-            start_line,
-            total_lines,
-        }
+        Self::LineNotFound { path: shown(path), start_line, total_lines }
     }
 
     pub(super) fn file_too_large(path: &str, limit_bytes: u64) -> Self {
-        Self::FileTooLarge {
-            path: shown(path),
-            limit_bytes,
-        }
+        Self::FileTooLarge { path: shown(path), limit_bytes }
     }
 
     /// What the system's answer about `path` means for the caller. Whatever is not clearly about the request itself

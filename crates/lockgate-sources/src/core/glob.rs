@@ -64,22 +64,13 @@ pub struct GlobPaths {
 /// # Errors
 /// A bad pattern, a path that is not a readable directory in the root, or a million entries below it.
 pub fn glob(root: &Root, arguments: Glob) -> Result<GlobPaths, ReadFailure> {
-    let Glob {
-        pattern,
-        path,
-        include_ignored,
-        max_results,
-    } = arguments;
+    let Glob { pattern, path, include_ignored, max_results } = arguments;
     let matcher = compile_glob(&pattern, Scope::WholePath)?;
     let base = root.resolve(path.as_deref().unwrap_or("."))?;
-    let limit = max_results
-        .map_or(DEFAULT_MAX_RESULTS, NonZeroU32::get)
-        .min(MAX_RESULTS);
+    let limit = max_results.map_or(DEFAULT_MAX_RESULTS, NonZeroU32::get).min(MAX_RESULTS);
     let mut paths = Vec::new();
     let mut total = 0;
-    let purpose = Purpose::Search {
-        include_ignored: include_ignored.unwrap_or(false),
-    };
+    let purpose = Purpose::Search { include_ignored: include_ignored.unwrap_or(false) };
     let skipped = walk(root, &base, purpose, |found| {
         if matcher.is_match(found.below_base()) && leads_to_a_file(root, &found) {
             total += 1;
@@ -90,21 +81,13 @@ pub fn glob(root: &Root, arguments: Glob) -> Result<GlobPaths, ReadFailure> {
         Ok(())
     })?;
     let truncated = total > u64::from(limit);
-    Ok(GlobPaths {
-        pattern,
-        paths,
-        total,
-        truncated,
-        skipped,
-    })
+    Ok(GlobPaths { pattern, paths, total, truncated, skipped })
 }
 
 fn leads_to_a_file(root: &Root, found: &Found) -> bool {
     match found.kind {
         EntryKind::File => true,
-        EntryKind::Symlink => root
-            .resolve(&found.path)
-            .is_ok_and(|target| target.kind() == EntryKind::File),
+        EntryKind::Symlink => root.resolve(&found.path).is_ok_and(|target| target.kind() == EntryKind::File),
         EntryKind::Dir | EntryKind::Other => false,
     }
 }

@@ -117,28 +117,15 @@ pub struct GrepMatch {
 /// A bad pattern, a path that is neither a readable directory nor a readable file in the root, or a million entries below.
 pub fn grep(root: &Root, arguments: Grep) -> Result<GrepMatches, ReadFailure> {
     let matcher = compile(&arguments)?;
-    let filter = arguments
-        .glob
-        .as_deref()
-        .map(|glob| compile_glob(glob, Scope::FileName))
-        .transpose()?;
+    let filter = arguments.glob.as_deref().map(|glob| compile_glob(glob, Scope::FileName)).transpose()?;
     let passes = |path: &str| filter.as_ref().is_none_or(|filter| filter.is_match(path));
     let base = root.resolve(arguments.path.as_deref().unwrap_or("."))?;
 
-    let limit = arguments
-        .max_results
-        .map_or(DEFAULT_MAX_RESULTS, NonZeroU32::get)
-        .min(MAX_RESULTS);
+    let limit = arguments.max_results.map_or(DEFAULT_MAX_RESULTS, NonZeroU32::get).min(MAX_RESULTS);
     let collector = Collector::new(&matcher, limit as usize);
-    let mut search = Search {
-        root,
-        searcher: searcher(arguments.context_lines.unwrap_or(0)),
-        collector,
-        skipped_files: 0,
-    };
-    let purpose = Purpose::Search {
-        include_ignored: arguments.include_ignored.unwrap_or(false),
-    };
+    let mut search =
+        Search { root, searcher: searcher(arguments.context_lines.unwrap_or(0)), collector, skipped_files: 0 };
+    let purpose = Purpose::Search { include_ignored: arguments.include_ignored.unwrap_or(false) };
     let skipped_directories = match base.kind() {
         EntryKind::File => {
             let path = root.relative(&base);
@@ -155,11 +142,7 @@ pub fn grep(root: &Root, arguments: Grep) -> Result<GrepMatches, ReadFailure> {
             Ok(())
         })?,
     };
-    let Search {
-        collector,
-        skipped_files,
-        ..
-    } = search;
+    let Search { collector, skipped_files, .. } = search;
     Ok(GrepMatches {
         pattern: arguments.pattern,
         matches: collector.matches,
@@ -180,11 +163,7 @@ struct Search<'search> {
 impl Search<'_> {
     /// Searches the one file that was asked for.
     fn named_file(&mut self, path: &str, file: &Resolved) -> Result<(), ReadFailure> {
-        if self.file(path, file)? {
-            Ok(())
-        } else {
-            Err(ReadFailure::binary_file(path))
-        }
+        if self.file(path, file)? { Ok(()) } else { Err(ReadFailure::binary_file(path)) }
     }
 
     /// Searches a file that the walk found. One that is gone, locked or swapped by now is no failure of the search.
@@ -207,9 +186,7 @@ impl Search<'_> {
             return Ok(false);
         };
         self.collector.begin(path);
-        let searched = self
-            .searcher
-            .search_reader(self.collector.matcher(), reader, &mut self.collector);
+        let searched = self.searcher.search_reader(self.collector.matcher(), reader, &mut self.collector);
         self.collector.end();
         match searched {
             Ok(()) => {}

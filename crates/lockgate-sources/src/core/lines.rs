@@ -45,19 +45,8 @@ pub(super) struct SeenLines {
 impl LineWindow {
     /// A window onto lines `first` to `last` (counted from 1, both included), keeping at most `limit` bytes of text.
     pub(super) fn new(first: u64, last: u64, limit: usize) -> Self {
-        let seen = SeenLines {
-            end_line: first.saturating_sub(1),
-            ..SeenLines::default()
-        };
-        Self {
-            first,
-            last,
-            limit,
-            current: 1,
-            begun: false,
-            pending: Vec::new(),
-            seen,
-        }
+        let seen = SeenLines { end_line: first.saturating_sub(1), ..SeenLines::default() };
+        Self { first, last, limit, current: 1, begun: false, pending: Vec::new(), seen }
     }
 
     /// Takes the next piece of the text.

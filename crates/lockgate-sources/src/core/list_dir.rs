@@ -76,10 +76,7 @@ pub fn list_dir(root: &Root, arguments: ListDir) -> Result<Listing, ReadFailure>
     let ListDir { path, depth, hidden } = arguments;
     let path = path.unwrap_or_else(|| ".".to_owned());
     let base = root.resolve(&path)?;
-    let purpose = Purpose::Listing {
-        hidden: hidden.unwrap_or(false),
-        depth: depth.map_or(1, NonZeroU32::get),
-    };
+    let purpose = Purpose::Listing { hidden: hidden.unwrap_or(false), depth: depth.map_or(1, NonZeroU32::get) };
     let mut total = 0;
     // The smallest names so far. The walk's order is that of files; a listing names directories too.
     let mut smallest = BTreeMap::new();
@@ -91,16 +88,8 @@ pub fn list_dir(root: &Root, arguments: ListDir) -> Result<Listing, ReadFailure>
         }
         Ok(())
     })?;
-    let entries: Vec<_> = smallest
-        .into_iter()
-        .map(|(name, (kind, size_bytes))| ListingEntry { name, kind, size_bytes })
-        .collect();
+    let entries: Vec<_> =
+        smallest.into_iter().map(|(name, (kind, size_bytes))| ListingEntry { name, kind, size_bytes }).collect();
     let truncated = (entries.len() as u64) < total;
-    Ok(Listing {
-        path,
-        entries,
-        total,
-        truncated,
-        skipped,
-    })
+    Ok(Listing { path, entries, total, truncated, skipped })
 }

@@ -33,11 +33,7 @@ pub(super) fn compile_glob(pattern: &str, scope: Scope) -> Result<GlobMatcher, R
         return refused("it must be relative, without `..`");
     }
     let anywhere = scope == Scope::FileName && !relative.contains('/');
-    let glob = if anywhere {
-        format!("**/{relative}")
-    } else {
-        relative.to_owned()
-    };
+    let glob = if anywhere { format!("**/{relative}") } else { relative.to_owned() };
     GlobBuilder::new(&glob)
         .literal_separator(true)
         .backslash_escape(true)

@@ -80,12 +80,7 @@ pub fn read_file(root: &Root, arguments: ReadFile) -> Result<FileText, ReadFailu
 }
 
 fn scan(root: &Root, arguments: ReadFile, max_scanned_bytes: u64) -> Result<FileText, ReadFailure> {
-    let ReadFile {
-        path,
-        start_line,
-        end_line,
-        max_bytes,
-    } = arguments;
+    let ReadFile { path, start_line, end_line, max_bytes } = arguments;
     let start_line = start_line.map_or(1, NonZeroU64::get);
     let end_line = end_line.map_or(u64::MAX, NonZeroU64::get);
     if end_line < start_line {

@@ -90,9 +90,7 @@ async fn read_stored(arguments: ReadArtifact, context: ToolContext) -> Result<Ar
 fn failure(failure: &ReadFailure) -> Failure {
     if failure.is_environment() {
         let cause = failure.source().map(|cause| format!(": {cause}")).unwrap_or_default();
-        return ToolEnvironmentError::new(format!("{failure}{cause}"))
-            .nothing_happened()
-            .into();
+        return ToolEnvironmentError::new(format!("{failure}{cause}")).nothing_happened().into();
     }
     ToolExecutionError::new(failure.code(), failure.to_string()).into()
 }

@@ -12,10 +12,7 @@
 //! Not guarded against: a hard link or a mount inside the root is part of the root; whoever can make those already
 //! holds both sides.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "opening is guarded here: the host's plain reads would follow links"
-)]
+#![expect(clippy::disallowed_methods, reason = "opening is guarded here: the host's plain reads would follow links")]
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
@@ -90,10 +87,7 @@ impl Root {
     /// When it does not exist, cannot be looked at, or is not a directory.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, RootError> {
         let given = path.as_ref();
-        let unreadable = |source| RootError::Unreadable {
-            path: given.to_owned(),
-            source,
-        };
+        let unreadable = |source| RootError::Unreadable { path: given.to_owned(), source };
         let path = fs::canonicalize(given).map_err(unreadable)?;
         if !fs::symlink_metadata(&path).map_err(unreadable)?.is_dir() {
             return Err(RootError::NotADirectory { path: given.to_owned() });
@@ -135,10 +129,7 @@ impl Root {
             }
             links += 1;
             if links > MAX_LINKS {
-                return Err(ReadFailure::invalid_path(
-                    given,
-                    "passes through too many symbolic links",
-                ));
+                return Err(ReadFailure::invalid_path(given, "passes through too many symbolic links"));
             }
             let target = fs::read_link(&next).map_err(|error| ReadFailure::from_io(given, error))?;
             let (from_root, steps) = self.link_steps(&target).ok_or_else(|| ReadFailure::outside(given))?;
@@ -147,11 +138,7 @@ impl Root {
             }
             pending.extend(steps.into_iter().rev());
         }
-        Ok(Resolved {
-            path: at,
-            given: given.to_owned(),
-            kind,
-        })
+        Ok(Resolved { path: at, given: given.to_owned(), kind })
     }
 
     /// Opens a regular file.
@@ -167,10 +154,7 @@ impl Root {
             return Err(ReadFailure::not_a_file(&resolved.given));
         }
         self.confirm(&file, resolved)?;
-        Ok(OpenedFile {
-            file,
-            size_bytes: metadata.len(),
-        })
+        Ok(OpenedFile { file, size_bytes: metadata.len() })
     }
 
     /// Everything in a directory, in no order; an error when it holds more than `limit` names.
@@ -193,19 +177,9 @@ impl Root {
                 Err(error) => return Err(failed(error)),
             };
             let size_bytes = (sizes && kind == EntryKind::File)
-                .then(|| {
-                    entry
-                        .metadata()
-                        .ok()
-                        .filter(Metadata::is_file)
-                        .map(|metadata| metadata.len())
-                })
+                .then(|| entry.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len()))
                 .flatten();
-            entries.push(Entry {
-                name: entry.file_name(),
-                kind,
-                size_bytes,
-            });
+            entries.push(Entry { name: entry.file_name(), kind, size_bytes });
         }
         Ok(entries)
     }
@@ -238,9 +212,7 @@ impl Root {
     /// Nothing when it is an absolute path that is not written as lying in the root.
     fn link_steps(&self, target: &Path) -> Option<(bool, Vec<Step>)> {
         let (from_root, target) = if target.has_root() || target.is_absolute() {
-            let inside = target
-                .strip_prefix(&self.path)
-                .or_else(|_| target.strip_prefix(&self.alias));
+            let inside = target.strip_prefix(&self.path).or_else(|_| target.strip_prefix(&self.alias));
             (true, inside.ok()?)
         } else {
             (false, target)
@@ -263,11 +235,7 @@ impl Root {
     }
 
     fn confirm_path(&self, lies_at: &Path, resolved: &Resolved) -> Result<(), ReadFailure> {
-        if lies_at.starts_with(&self.path) {
-            Ok(())
-        } else {
-            Err(ReadFailure::outside(&resolved.given))
-        }
+        if lies_at.starts_with(&self.path) { Ok(()) } else { Err(ReadFailure::outside(&resolved.given)) }
     }
 
     /// Holds on to a directory that was confirmed, so that what is listed is what was confirmed.
@@ -275,10 +243,7 @@ impl Root {
     fn pin(&self, directory: &Resolved) -> Result<Pinned, ReadFailure> {
         let handle = File::open(&directory.path).map_err(|error| ReadFailure::from_io(&directory.given, error))?;
         self.confirm(&handle, directory)?;
-        Ok(Pinned {
-            path: descriptor_path(&handle),
-            _handle: handle,
-        })
+        Ok(Pinned { path: descriptor_path(&handle), _handle: handle })
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -303,11 +268,7 @@ impl Resolved {
 
     /// An entry of this directory, of which a listing said what it is.
     pub(super) fn child(&self, name: &OsStr, shown_as: &str, kind: EntryKind) -> Self {
-        Self {
-            path: self.path.join(name),
-            given: shown_as.to_owned(),
-            kind,
-        }
+        Self { path: self.path.join(name), given: shown_as.to_owned(), kind }
     }
 }
 

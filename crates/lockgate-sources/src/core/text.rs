@@ -53,11 +53,7 @@ impl<R: Read> TextReader<R> {
             TextEncoding::Utf16Le => Some(Utf16::new(UTF_16LE.new_decoder_without_bom_handling())),
             TextEncoding::Utf16Be => Some(Utf16::new(UTF_16BE.new_decoder_without_bom_handling())),
         };
-        Ok(Some(Self {
-            source: io::Cursor::new(head).chain(source),
-            encoding,
-            utf16,
-        }))
+        Ok(Some(Self { source: io::Cursor::new(head).chain(source), encoding, utf16 }))
     }
 
     pub(super) fn encoding(&self) -> TextEncoding {
@@ -99,22 +95,13 @@ struct Utf16 {
 
 impl std::fmt::Debug for Utf16 {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Utf16")
-            .field("ended", &self.ended)
-            .finish_non_exhaustive()
+        formatter.debug_struct("Utf16").field("ended", &self.ended).finish_non_exhaustive()
     }
 }
 
 impl Utf16 {
     fn new(decoder: Decoder) -> Self {
-        Self {
-            decoder,
-            raw: vec![0; SNIFFED_BYTES],
-            decoded: Vec::new(),
-            taken: 0,
-            ended: false,
-        }
+        Self { decoder, raw: vec![0; SNIFFED_BYTES], decoded: Vec::new(), taken: 0, ended: false }
     }
 
     fn read(&mut self, source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
@@ -142,8 +129,7 @@ impl Utf16 {
             // Two bytes become at most three; a few more for what the decoder held back.
             self.decoded.resize(filled + raw.len() * 2 + 16, 0);
             let (result, read, written) =
-                self.decoder
-                    .decode_to_utf8_without_replacement(raw, &mut self.decoded[filled..], self.ended);
+                self.decoder.decode_to_utf8_without_replacement(raw, &mut self.decoded[filled..], self.ended);
             self.decoded.truncate(filled + written);
             raw = &raw[read..];
             match result {
@@ -157,17 +143,11 @@ impl Utf16 {
 
 /// The beginning of `bytes` as text of at most `limit` bytes, cut between characters.
 pub(super) fn decode_up_to(bytes: &[u8], limit: usize) -> Decoded {
-    let mut decoded = Decoded {
-        text: String::new(),
-        lossy: false,
-        cut: false,
-    };
+    let mut decoded = Decoded { text: String::new(), lossy: false, cut: false };
     for chunk in bytes.utf8_chunks() {
         let room = limit - decoded.text.len();
         if chunk.valid().len() > room {
-            decoded
-                .text
-                .push_str(&chunk.valid()[..chunk.valid().floor_char_boundary(room)]);
+            decoded.text.push_str(&chunk.valid()[..chunk.valid().floor_char_boundary(room)]);
             decoded.cut = true;
             return decoded;
         }

@@ -92,15 +92,7 @@ pub(super) fn walk(
     purpose: Purpose,
     visit: impl FnMut(Found) -> Result<(), ReadFailure>,
 ) -> Result<u64, ReadFailure> {
-    Walk {
-        root,
-        purpose,
-        left: MAX_ENTRIES,
-        above: Vec::new(),
-        levels: Vec::new(),
-        skipped: 0,
-    }
-    .run(base, visit)
+    Walk { root, purpose, left: MAX_ENTRIES, above: Vec::new(), levels: Vec::new(), skipped: 0 }.run(base, visit)
 }
 
 struct Walk<'root> {
@@ -152,13 +144,7 @@ impl Walk<'_> {
             }
             let below = (entry.kind == EntryKind::Dir && self.purpose.goes_below(self.levels.len()))
                 .then(|| (resolved.clone(), format!("{path}/")));
-            visit(Found {
-                path,
-                base_bytes,
-                kind: entry.kind,
-                size_bytes: entry.size_bytes,
-                resolved,
-            })?;
+            visit(Found { path, base_bytes, kind: entry.kind, size_bytes: entry.size_bytes, resolved })?;
             if let Some((directory, prefix)) = below {
                 self.enter_below(directory, prefix)?;
             }
@@ -192,17 +178,8 @@ impl Walk<'_> {
         self.left = self.left.saturating_sub(entries.len() as u64);
         entries.sort_by_cached_key(sort_key);
         let has_rules = self.purpose.follows_gitignore() && entries.iter().any(|entry| entry.name == ".gitignore");
-        let rules = if has_rules {
-            rules_of(self.root, &directory)
-        } else {
-            None
-        };
-        self.levels.push(Level {
-            directory,
-            prefix,
-            rules,
-            entries: entries.into_iter(),
-        });
+        let rules = if has_rules { rules_of(self.root, &directory) } else { None };
+        self.levels.push(Level { directory, prefix, rules, entries: entries.into_iter() });
         Ok(())
     }
 }

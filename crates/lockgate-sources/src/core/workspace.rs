@@ -64,10 +64,7 @@ impl Workspace {
     /// Makes a named pipe; false where there is no `mkfifo`.
     #[cfg(unix)]
     pub(super) fn pipe(&self, path: &str) -> bool {
-        std::process::Command::new("mkfifo")
-            .arg(self.path(path))
-            .status()
-            .is_ok_and(|status| status.success())
+        std::process::Command::new("mkfifo").arg(self.path(path)).status().is_ok_and(|status| status.success())
     }
 
     pub(super) fn path(&self, path: &str) -> PathBuf {

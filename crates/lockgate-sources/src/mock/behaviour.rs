@@ -104,10 +104,7 @@ impl Entry {
         match (outcomes.next(), outcomes.next()) {
             (Some((first, _)), Some((second, _))) => Err(EntryProblem::TwoOutcomes { first, second }),
             (Some((_, ending)), None) => Ok(Step { sleeps, ending }),
-            (None, _) if sleeps.is_some() => Ok(Step {
-                sleeps,
-                ending: Ending::Returns(Document::empty_object()),
-            }),
+            (None, _) if sleeps.is_some() => Ok(Step { sleeps, ending: Ending::Returns(Document::empty_object()) }),
             (None, _) => Err(EntryProblem::NoOutcome),
         }
     }
@@ -115,16 +112,10 @@ impl Entry {
     /// A key that belongs to another one says nothing without it.
     fn check_companions(&self) -> Result<(), EntryProblem> {
         if self.effect_state.is_some() && self.environment_error.is_none() {
-            return Err(EntryProblem::Alone {
-                key: "effect_state",
-                without: "environment_error",
-            });
+            return Err(EntryProblem::Alone { key: "effect_state", without: "environment_error" });
         }
         if self.repeat.is_some() && self.returns_text.is_none() {
-            return Err(EntryProblem::Alone {
-                key: "repeat",
-                without: "returns_text",
-            });
+            return Err(EntryProblem::Alone { key: "repeat", without: "returns_text" });
         }
         Ok(())
     }
@@ -143,10 +134,7 @@ impl Fails {
 
 /// The behaviour of a mock that declares none.
 pub(super) fn returning_nothing() -> Vec<Entry> {
-    vec![Entry {
-        returns: Some(Document::empty_object()),
-        ..Entry::default()
-    }]
+    vec![Entry { returns: Some(Document::empty_object()), ..Entry::default() }]
 }
 
 /// A value that is there, be it `null`. Without this serde takes `null` for absent.
@@ -156,14 +144,8 @@ pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
 
 fn environment_error(message: String, effect_state: Option<EffectState>) -> Result<Ending, EntryProblem> {
     match effect_state.unwrap_or(EffectState::Unknown) {
-        EffectState::None => Ok(Ending::EnvironmentError {
-            message,
-            nothing_happened: true,
-        }),
-        EffectState::Unknown => Ok(Ending::EnvironmentError {
-            message,
-            nothing_happened: false,
-        }),
+        EffectState::None => Ok(Ending::EnvironmentError { message, nothing_happened: true }),
+        EffectState::Unknown => Ok(Ending::EnvironmentError { message, nothing_happened: false }),
         EffectState::Done => Err(EntryProblem::DoneByFailure),
     }
 }
@@ -177,26 +159,14 @@ fn repeated(text: String, repeat: usize) -> Result<Ending, EntryProblem> {
 
 fn bytes(digits: &str) -> Result<Vec<u8>, EntryProblem> {
     if let Some(other) = digits.chars().find(|digit| !digit.is_ascii_hexdigit()) {
-        return Err(EntryProblem::Hex {
-            detail: format!("`{other}` is none"),
-        });
+        return Err(EntryProblem::Hex { detail: format!("`{other}` is none") });
     }
     if !digits.len().is_multiple_of(2) {
-        return Err(EntryProblem::Hex {
-            detail: format!("{} digits are an odd number", digits.len()),
-        });
+        return Err(EntryProblem::Hex { detail: format!("{} digits are an odd number", digits.len()) });
     }
-    let value = |digit: u8| {
-        char::from(digit)
-            .to_digit(16)
-            .and_then(|value| u8::try_from(value).ok())
-            .unwrap_or_default()
-    };
-    Ok(digits
-        .as_bytes()
-        .chunks_exact(2)
-        .map(|pair| value(pair[0]) << 4 | value(pair[1]))
-        .collect())
+    let value =
+        |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok()).unwrap_or_default();
+    Ok(digits.as_bytes().chunks_exact(2).map(|pair| value(pair[0]) << 4 | value(pair[1])).collect())
 }
 
 fn effect_state_words(_: &mut SchemaGenerator) -> Schema {

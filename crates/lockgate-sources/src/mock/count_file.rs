@@ -39,9 +39,7 @@ pub(crate) fn append_line(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// record itself is there is not known.
 pub(crate) async fn on_disk(write: impl FnOnce() -> io::Result<()> + Send + 'static) -> Result<(), Failure> {
     let failure = |error: &dyn std::error::Error| {
-        Failure::from(ToolEnvironmentError::new(format!(
-            "the call could not be written down: {error}"
-        )))
+        Failure::from(ToolEnvironmentError::new(format!("the call could not be written down: {error}")))
     };
     match tokio::task::spawn_blocking(write).await {
         Ok(Ok(())) => Ok(()),

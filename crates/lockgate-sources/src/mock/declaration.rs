@@ -62,7 +62,7 @@ pub(crate) struct Declaration {
     /// Its own time-out for one call, such as `2s`.
     #[serde(default)]
     timeout: Option<TimeSpan>,
-    /// The JSON Schema of its arguments. Absent: it takes none.
+    /// The JSON Schema of its arguments. Absent: any object.
     #[serde(default)]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub(crate) input_schema: Option<Document>,
@@ -102,9 +102,11 @@ impl Declaration {
         if let Some(timeout) = self.timeout {
             builder = builder.timeout(timeout.as_duration());
         }
-        if let Some(schema) = &self.input_schema {
-            builder = builder.input_schema(schema.clone());
-        }
+        builder = match &self.input_schema {
+            Some(schema) => builder.input_schema(schema.clone()),
+            // What declares nothing refuses nothing: the file's author knows the tool, this program does not.
+            None => builder.input_schema_text(r#"{"type":"object"}"#),
+        };
         if let Some(schema) = &self.output_schema {
             builder = builder.output_schema(schema.clone());
         }
@@ -116,19 +118,11 @@ impl Declaration {
             return Err(Problem::EmptyName);
         }
         if self.timeout.is_some_and(|timeout| timeout.as_duration().is_zero()) {
-            return Err(Problem::Invalid {
-                detail: "`timeout` is zero, so no call could succeed".to_owned(),
-            });
+            return Err(Problem::Invalid { detail: "`timeout` is zero, so no call could succeed".to_owned() });
         }
         for (which, schema) in [("input", &self.input_schema), ("output", &self.output_schema)] {
-            if schema
-                .as_ref()
-                .is_some_and(|schema| schema.root().kind() != Kind::Object)
-            {
-                return Err(Problem::Schema {
-                    which,
-                    detail: "it must be a table".to_owned(),
-                });
+            if schema.as_ref().is_some_and(|schema| schema.root().kind() != Kind::Object) {
+                return Err(Problem::Schema { which, detail: "it must be a table".to_owned() });
             }
         }
         Ok(())

@@ -29,19 +29,11 @@ impl Script {
         entered_before: u32,
     ) -> Result<Self, Problem> {
         let steps = entries.into_iter().enumerate().map(|(index, entry)| {
-            entry.into_step().map_err(|problem| Problem::Behaviour {
-                number: index + 1,
-                problem,
-            })
+            entry.into_step().map_err(|problem| Problem::Behaviour { number: index + 1, problem })
         });
         let mut steps = steps.collect::<Result<Vec<_>, _>>()?;
         let last = steps.pop().ok_or(Problem::NoBehaviour)?;
-        Ok(Self {
-            steps,
-            last,
-            entered: AtomicU32::new(entered_before),
-            count_file,
-        })
+        Ok(Self { steps, last, entered: AtomicU32::new(entered_before), count_file })
     }
 
     /// A handler that follows the script.
@@ -65,13 +57,7 @@ impl Script {
     fn next(&self) -> &Step {
         let one_more = |entered: u32| Some(entered.saturating_add(1));
         // Both orderings are relaxed: nothing else is published with the count.
-        let entered = self
-            .entered
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more)
-            .unwrap_or(u32::MAX);
-        usize::try_from(entered)
-            .ok()
-            .and_then(|index| self.steps.get(index))
-            .unwrap_or(&self.last)
+        let entered = self.entered.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).unwrap_or(u32::MAX);
+        usize::try_from(entered).ok().and_then(|index| self.steps.get(index)).unwrap_or(&self.last)
     }
 }

@@ -77,28 +77,15 @@ impl Ending {
             Self::ReturnsRaw(text) => Ok(Output::raw(text.as_str())),
             Self::ReturnsBytes(bytes) => Ok(Output::text_from_bytes(bytes)),
             Self::Echoes => Ok(Output::new(arguments.document().clone())),
-            Self::Fails {
-                code,
-                message,
-                retryable,
-                effect_state,
-            } => Err(Failure::Business {
+            Self::Fails { code, message, retryable, effect_state } => Err(Failure::Business {
                 code: code.clone(),
                 message: message.clone(),
                 retryable: *retryable,
                 effect_state: *effect_state,
             }),
-            Self::EnvironmentError {
-                message,
-                nothing_happened,
-            } => {
+            Self::EnvironmentError { message, nothing_happened } => {
                 let error = ToolEnvironmentError::new(message.as_str());
-                Err(if *nothing_happened {
-                    error.nothing_happened()
-                } else {
-                    error
-                }
-                .into())
+                Err(if *nothing_happened { error.nothing_happened() } else { error }.into())
             }
             Self::Panics(message) => panic!("{message}"),
             Self::Errors(text) => Err(Failure::bug(text.as_str())),

@@ -11,40 +11,24 @@ use crate::error::{Problem, nearest};
 pub(crate) fn read<T: JsonSchema + DeserializeOwned>(table: &Document, within: &str) -> Result<T, Problem> {
     check_keys::<T>(table.root(), within)?;
     table.decode().map_err(|error| Problem::Invalid {
-        detail: if within.is_empty() {
-            error.to_string()
-        } else {
-            format!("`{within}`: {error}")
-        },
+        detail: if within.is_empty() { error.to_string() } else { format!("`{within}`: {error}") },
     })
 }
 
 /// Reads those keys of a table that the type knows.
 pub(crate) fn decode<T: DeserializeOwned>(table: &Document) -> Result<T, Problem> {
-    table.decode().map_err(|error| Problem::Invalid {
-        detail: error.to_string(),
-    })
+    table.decode().map_err(|error| Problem::Invalid { detail: error.to_string() })
 }
 
 /// Refuses a key that is none of the type's, here or further in. Serde would refuse it too, but list all keys instead of
 /// the nearest.
 pub(crate) fn check_keys<T: JsonSchema>(table: Node<'_>, within: &str) -> Result<(), Problem> {
     if table.kind() != Kind::Object {
-        let what = if within.is_empty() {
-            "a tool".to_owned()
-        } else {
-            format!("`{within}`")
-        };
-        return Err(Problem::Invalid {
-            detail: format!("{what} must be a table"),
-        });
+        let what = if within.is_empty() { "a tool".to_owned() } else { format!("`{within}`") };
+        return Err(Problem::Invalid { detail: format!("{what} must be a table") });
     }
     let whole = schemars::schema_for!(T).to_value();
-    let pointer = if within.is_empty() {
-        String::new()
-    } else {
-        format!("/{within}")
-    };
+    let pointer = if within.is_empty() { String::new() } else { format!("/{within}") };
     Keys { whole: &whole }.check_table(&whole, table, &pointer)
 }
 
@@ -94,12 +78,7 @@ impl<'a> Keys<'a> {
         if let Some(choices) = schema.get("anyOf").and_then(Value::as_array) {
             return choices.first().map_or(schema, |first| self.meant(first));
         }
-        let reference = schema
-            .get("$ref")
-            .and_then(Value::as_str)
-            .and_then(|reference| reference.strip_prefix('#'));
-        reference
-            .and_then(|pointer| self.whole.pointer(pointer))
-            .unwrap_or(schema)
+        let reference = schema.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
+        reference.and_then(|pointer| self.whole.pointer(pointer)).unwrap_or(schema)
     }
 }

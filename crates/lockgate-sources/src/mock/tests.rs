@@ -80,10 +80,7 @@ fn the_documented_table_is_read_whole() {
     assert!(spec.completes_run());
     assert_eq!(spec.on_duplicate(), OnDuplicate::Reject);
     assert_eq!(spec.error_text(), ErrorText::Vouched);
-    assert_eq!(
-        spec.scopes().iter().collect::<Vec<_>>(),
-        ["incident:read", "ticket:write"]
-    );
+    assert_eq!(spec.scopes().iter().collect::<Vec<_>>(), ["incident:read", "ticket:write"]);
     assert_eq!(spec.audience().tenants.iter().collect::<Vec<_>>(), ["demo"]);
     assert_eq!(spec.audience().agents.iter().collect::<Vec<_>>(), ["incident-helper"]);
     assert_eq!(spec.audience().domain.as_deref(), Some("operations"));
@@ -101,35 +98,20 @@ fn the_documented_table_is_read_whole() {
 fn a_name_is_enough_and_the_rest_is_careful() {
     let spec = spec("name = \"anything\"");
     assert_eq!((spec.version(), spec.effect()), ("1.0", Effect::External));
-    assert_eq!(
-        (spec.replay(), spec.permission()),
-        (ReplayPolicy::Never, Permission::Ask)
-    );
-    assert_eq!(
-        (spec.on_duplicate(), spec.error_text()),
-        (OnDuplicate::RunEach, ErrorText::Hidden)
-    );
+    assert_eq!((spec.replay(), spec.permission()), (ReplayPolicy::Never, Permission::Ask));
+    assert_eq!((spec.on_duplicate(), spec.error_text()), (OnDuplicate::RunEach, ErrorText::Hidden));
     assert_eq!((spec.completes_run(), spec.timeout()), (false, None));
-    assert_eq!(
-        spec.input_schema().text(),
-        r#"{"type":"object","additionalProperties":false}"#
-    );
+    assert_eq!(spec.input_schema().text(), r#"{"type":"object"}"#);
     assert!(spec.scopes().is_empty() && spec.output_schema().is_none() && spec.handler().is_some());
 }
 
 #[test]
 fn replay_and_permission_follow_the_effect() {
     let read = spec("name = \"a\"\neffect = \"read\"");
-    assert_eq!(
-        (read.replay(), read.permission()),
-        (ReplayPolicy::Safe, Permission::Allow)
-    );
+    assert_eq!((read.replay(), read.permission()), (ReplayPolicy::Safe, Permission::Allow));
     assert_eq!(read.idempotency(), Idempotency::None);
     let write = spec("name = \"a\"\neffect = \"write\"\nreplay = \"safe\"");
-    assert_eq!(
-        (write.replay(), write.idempotency()),
-        (ReplayPolicy::Safe, Idempotency::Declared)
-    );
+    assert_eq!((write.replay(), write.idempotency()), (ReplayPolicy::Safe, Idempotency::Declared));
 }
 
 #[test]
@@ -141,19 +123,13 @@ fn an_open_schema_stays_open() {
 #[test]
 fn unknown_keys_and_wrong_types_are_refused_with_the_tools_name() {
     for (toml, expected) in [
-        (
-            "name = \"a\"\nefect = \"read\"",
-            "mock tool `a`: unknown key `efect`; did you mean `effect`?",
-        ),
+        ("name = \"a\"\nefect = \"read\"", "mock tool `a`: unknown key `efect`; did you mean `effect`?"),
         (
             "name = \"a\"\neffect = \"reed\"",
             "mock tool `a`: unknown variant `reed`, expected one of `read`, `write`, `external` at `/effect`",
         ),
         ("effect = \"read\"", "mock tool ``: missing field `name`"),
-        (
-            "name = \"a\"\nversion = 1.0",
-            "mock tool `a`: invalid type: number `1.0`, expected a string at `/version`",
-        ),
+        ("name = \"a\"\nversion = 1.0", "mock tool `a`: invalid type: number `1.0`, expected a string at `/version`"),
         (
             "name = \"a\"\ntimeout = \"2 seconds\"",
             "mock tool `a`: `2 seconds` is not a duration: write a whole number and `ms`, `s`, `m` or `h`, such as `500ms` at `/timeout`",
@@ -185,42 +161,23 @@ fn unknown_keys_and_wrong_types_are_refused_with_the_tools_name() {
 fn what_cannot_be_meant_is_refused_with_the_tools_name_and_the_entrys_number() {
     for (toml, expected) in [
         ("name = \"\"", "mock tool ``: the name is empty"),
-        (
-            "name = \"a\"\nbehaviour = []",
-            "mock tool `a`: `behaviour` is an empty list",
-        ),
-        (
-            "name = \"a\"\ntimeout = \"0s\"",
-            "mock tool `a`: `timeout` is zero, so no call could succeed",
-        ),
-        (
-            "name = \"a\"\noutput_schema = \"object\"",
-            "mock tool `a`: the output schema is refused: it must be a table",
-        ),
+        ("name = \"a\"\nbehaviour = []", "mock tool `a`: `behaviour` is an empty list"),
+        ("name = \"a\"\ntimeout = \"0s\"", "mock tool `a`: `timeout` is zero, so no call could succeed"),
+        ("name = \"a\"\noutput_schema = \"object\"", "mock tool `a`: the output schema is refused: it must be a table"),
         (
             "name = \"a\"\nbehaviour = [{ returns = {} }, { returns = {}, errors = \"x\" }]",
             "mock tool `a`: behaviour entry 2 has two outcomes, `returns` and `errors`",
         ),
-        (
-            "name = \"a\"\nbehaviour = [{}]",
-            "mock tool `a`: behaviour entry 1 says nothing",
-        ),
+        ("name = \"a\"\nbehaviour = [{}]", "mock tool `a`: behaviour entry 1 says nothing"),
     ] {
         assert_eq!(refusal(toml).to_string(), expected, "{toml}");
     }
-    assert_eq!(
-        refusal("name = \"a\"\nbehaviour = []").hint().as_deref(),
-        Some("leave `behaviour` out to return `{}`")
-    );
+    assert_eq!(refusal("name = \"a\"\nbehaviour = []").hint().as_deref(), Some("leave `behaviour` out to return `{}`"));
 }
 
 #[tokio::test]
 async fn one_entry_a_call_and_the_last_one_repeats() {
-    let script = script(
-        mock("name = \"a\"\nbehaviour = [{ returns = 1 }, { returns = 2 }]"),
-        Path::new("."),
-        0,
-    );
+    let script = script(mock("name = \"a\"\nbehaviour = [{ returns = 1 }, { returns = 2 }]"), Path::new("."), 0);
     let mut answers = Vec::new();
     for _ in 0..4 {
         answers.push(enter(&script).await);
@@ -232,10 +189,7 @@ async fn one_entry_a_call_and_the_last_one_repeats() {
 async fn a_resumed_run_goes_on_with_the_right_entry() {
     let mock = mock("name = \"a\"\nbehaviour = [{ returns = 1 }, { returns = 2 }, { returns = 3 }]");
     for (entered_before, expected) in [(0, "1"), (1, "2"), (2, "3"), (3, "3"), (u32::MAX, "3")] {
-        assert_eq!(
-            enter(&script(mock.clone(), Path::new("."), entered_before)).await,
-            expected
-        );
+        assert_eq!(enter(&script(mock.clone(), Path::new("."), entered_before)).await, expected);
     }
     let last = script(mock, Path::new("."), u32::MAX);
     assert_eq!((enter(&last).await.as_str(), enter(&last).await.as_str()), ("3", "3"));
@@ -265,11 +219,7 @@ async fn a_sleeper_is_counted_before_it_sleeps() {
     let script = script(mock, folder.path(), 0);
     let arguments = Arguments::empty();
     let sleeper = script.enter(&arguments);
-    assert!(
-        tokio::time::timeout(std::time::Duration::from_mins(1), sleeper)
-            .await
-            .is_err()
-    );
+    assert!(tokio::time::timeout(std::time::Duration::from_mins(1), sleeper).await.is_err());
     assert_eq!(files::read(&folder.path().join("a.count")).unwrap().len(), 1);
 }
 
@@ -278,13 +228,7 @@ async fn a_call_that_cannot_be_counted_does_not_act() {
     let folder = tempfile::tempdir().unwrap();
     let mock = mock("name = \"a\"\nbehaviour = [{ panics = \"it acted\" }]\ncount_file = \".\"");
     let failure = script(mock, folder.path(), 0).enter(&Arguments::empty()).await;
-    let Err(Failure::Environment {
-        message,
-        nothing_happened,
-    }) = failure
-    else {
-        panic!("{failure:?}")
-    };
+    let Err(Failure::Environment { message, nothing_happened }) = failure else { panic!("{failure:?}") };
     assert!(message.starts_with("the call could not be written down: "), "{message}");
     assert!(!nothing_happened);
 }
@@ -295,20 +239,11 @@ fn the_json_schema_is_closed_and_knows_the_words() {
     let at = |pointer: &str| schema.pointer(pointer).cloned().unwrap_or_default();
     assert_eq!(at("/additionalProperties"), false);
     assert_eq!(at("/required"), serde_json::json!(["name"]));
-    assert_eq!(
-        at("/properties/effect/enum"),
-        serde_json::json!(["read", "write", "external"])
-    );
+    assert_eq!(at("/properties/effect/enum"), serde_json::json!(["read", "write", "external"]));
     assert_eq!(at("/properties/replay/enum"), serde_json::json!(["safe", "never"]));
-    assert_eq!(
-        at("/properties/permission/enum"),
-        serde_json::json!(["allow", "ask", "deny"])
-    );
+    assert_eq!(at("/properties/permission/enum"), serde_json::json!(["allow", "ask", "deny"]));
     assert_eq!(at("/$defs/Entry/additionalProperties"), false);
-    assert_eq!(
-        at("/$defs/Entry/properties/effect_state/enum"),
-        serde_json::json!(["none", "done", "unknown"])
-    );
+    assert_eq!(at("/$defs/Entry/properties/effect_state/enum"), serde_json::json!(["none", "done", "unknown"]));
 }
 
 #[test]

@@ -30,9 +30,7 @@ impl FromStr for TimeSpan {
     type Err = InvalidTimeSpan;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        read(text)
-            .map(|millis| Self(Duration::from_millis(millis)))
-            .ok_or_else(|| InvalidTimeSpan(text.to_owned()))
+        read(text).map(|millis| Self(Duration::from_millis(millis))).ok_or_else(|| InvalidTimeSpan(text.to_owned()))
     }
 }
 
@@ -44,9 +42,7 @@ fn read(text: &str) -> Option<u64> {
 
 impl<'de> Deserialize<'de> for TimeSpan {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 

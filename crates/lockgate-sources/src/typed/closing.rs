@@ -34,10 +34,7 @@ pub(super) fn close(mut root: Map<String, Value>) -> Map<String, Value> {
         _ => Map::new(),
     };
     let mut closing = Closing {
-        as_given: Definitions {
-            root: Value::Object(root.clone()),
-            by_name: definitions.clone(),
-        },
+        as_given: Definitions { root: Value::Object(root.clone()), by_name: definitions.clone() },
         open_copies: BTreeMap::new(),
         finished: definitions,
     };
@@ -65,11 +62,7 @@ struct Definitions {
 impl Definitions {
     /// What a `$ref` leads to: `#`, or an entry of `$defs`. Nothing for any other reference.
     fn resolve(&self, reference: &str) -> Option<&Value> {
-        if reference == "#" {
-            Some(&self.root)
-        } else {
-            self.by_name.get(&definition_name(reference)?)
-        }
+        if reference == "#" { Some(&self.root) } else { self.by_name.get(&definition_name(reference)?) }
     }
 
     /// Whether a schema, or one that stands in its place, lists members of an object.
@@ -77,9 +70,7 @@ impl Definitions {
         let Value::Object(object) = schema else { return false };
         let referred = object.get("$ref").and_then(Value::as_str).is_some_and(|reference| {
             seen.insert(reference.to_owned())
-                && self
-                    .resolve(reference)
-                    .is_some_and(|target| self.lists_members(target, seen))
+                && self.resolve(reference).is_some_and(|target| self.lists_members(target, seen))
         });
         referred || lists_own_members(object) || parts(object).into_iter().any(|part| self.lists_members(part, seen))
     }
@@ -105,9 +96,7 @@ impl Closing {
         let in_place = IN_PLACE.iter().filter(|keyword| object.contains_key(**keyword)).count();
         let branches_only = in_place == 1
             && !lists_own_members(object)
-            && ["$ref", "anyOf", "oneOf"]
-                .iter()
-                .any(|keyword| object.contains_key(*keyword));
+            && ["$ref", "anyOf", "oneOf"].iter().any(|keyword| object.contains_key(*keyword));
         if branches_only {
             for branch in parts_mut(object) {
                 self.close(branch);
@@ -167,16 +156,8 @@ impl Closing {
     /// A name for an open copy that nothing else has and that needs no escapes in a reference.
     fn free_name(&self, reference: &str) -> String {
         let original = definition_name(reference).unwrap_or_else(|| "root".to_owned());
-        let plain: String = original
-            .chars()
-            .map(|character| {
-                if character.is_ascii_alphanumeric() {
-                    character
-                } else {
-                    '_'
-                }
-            })
-            .collect();
+        let plain: String =
+            original.chars().map(|character| if character.is_ascii_alphanumeric() { character } else { '_' }).collect();
         let mut name = format!("{plain}_open");
         while self.finished.contains_key(&name) {
             name.push('_');
@@ -212,9 +193,7 @@ fn close_with(object: &mut Map<String, Value>, keyword: &str) {
 }
 
 fn lists_own_members(object: &Map<String, Value>) -> bool {
-    ["properties", "patternProperties"]
-        .iter()
-        .any(|keyword| object.contains_key(*keyword))
+    ["properties", "patternProperties"].iter().any(|keyword| object.contains_key(*keyword))
 }
 
 /// The schemas written inside this one that describe the same value.
@@ -233,10 +212,7 @@ fn parts(object: &Map<String, Value>) -> Vec<&Value> {
 
 fn parts_mut(object: &mut Map<String, Value>) -> Vec<&mut Value> {
     let mut parts = Vec::new();
-    for (keyword, value) in object
-        .iter_mut()
-        .filter(|(keyword, _)| IN_PLACE.contains(&keyword.as_str()))
-    {
+    for (keyword, value) in object.iter_mut().filter(|(keyword, _)| IN_PLACE.contains(&keyword.as_str())) {
         match (keyword.as_str(), value) {
             ("dependentSchemas", Value::Object(schemas)) => parts.extend(schemas.values_mut()),
             (_, Value::Array(schemas)) => parts.extend(schemas),

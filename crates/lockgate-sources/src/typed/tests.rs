@@ -26,10 +26,7 @@ fn is_valid<T: JsonSchema>(instance: &Value, rule: UnknownFields) -> bool {
 #[track_caller]
 fn takes<T: JsonSchema + DeserializeOwned>(instances: &[Value]) {
     for instance in instances {
-        assert!(
-            serde_json::from_value::<T>(instance.clone()).is_ok(),
-            "serde refuses {instance}"
-        );
+        assert!(serde_json::from_value::<T>(instance.clone()).is_ok(), "serde refuses {instance}");
         for rule in [UnknownFields::AsDeclared, UnknownFields::Refuse] {
             assert!(is_valid::<T>(instance, rule), "{} refuses {instance}", schema::<T>());
         }
@@ -40,11 +37,7 @@ fn takes<T: JsonSchema + DeserializeOwned>(instances: &[Value]) {
 #[track_caller]
 fn refuses<T: JsonSchema>(instances: &[Value]) {
     for instance in instances {
-        assert!(
-            !is_valid::<T>(instance, UnknownFields::AsDeclared),
-            "{} takes {instance}",
-            schema::<T>()
-        );
+        assert!(!is_valid::<T>(instance, UnknownFields::AsDeclared), "{} takes {instance}", schema::<T>());
     }
 }
 
@@ -79,14 +72,7 @@ fn structs_are_closed_at_every_depth() {
     in_tuple["pair"][0]["z"] = json!(1);
     let mut at_the_root = drawing(point.clone());
     at_the_root["more"] = json!(1);
-    refuses::<Drawing>(&[
-        drawing(json!({"x": 1, "z": 1})),
-        in_vec,
-        in_map,
-        in_option,
-        in_tuple,
-        at_the_root,
-    ]);
+    refuses::<Drawing>(&[drawing(json!({"x": 1, "z": 1})), in_vec, in_map, in_option, in_tuple, at_the_root]);
 }
 
 #[test]
@@ -110,20 +96,14 @@ fn a_repeated_type_stays_a_definition() {
     let drawing = schema::<Drawing>();
     assert_eq!(drawing["properties"]["start"]["$ref"], "#/$defs/Point");
     assert_eq!(drawing["properties"]["start"]["description"], "Where it starts.");
-    assert_eq!(
-        drawing["$defs"].as_object().unwrap().keys().collect::<Vec<_>>(),
-        ["Point"]
-    );
+    assert_eq!(drawing["$defs"].as_object().unwrap().keys().collect::<Vec<_>>(), ["Point"]);
 }
 
 #[test]
 fn maps_stay_open() {
     takes::<BTreeMap<String, i64>>(&[json!({"a": 1, "b": -2})]);
     refuses::<BTreeMap<String, i64>>(&[json!({"a": "1"})]);
-    assert_eq!(
-        input_schema_of::<HashMap<String, Value>>().to_json_value()["additionalProperties"],
-        true
-    );
+    assert_eq!(input_schema_of::<HashMap<String, Value>>().to_json_value()["additionalProperties"], true);
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -213,10 +193,7 @@ enum Adjacent {
 #[test]
 fn an_adjacently_tagged_enum_is_closed_and_satisfiable() {
     takes::<Adjacent>(&[json!({"kind": "Nothing"}), json!({"kind": "One", "of": {"x": 1}})]);
-    refuses::<Adjacent>(&[
-        json!({"kind": "Nothing", "more": 1}),
-        json!({"kind": "One", "of": {"x": 1, "more": 1}}),
-    ]);
+    refuses::<Adjacent>(&[json!({"kind": "Nothing", "more": 1}), json!({"kind": "One", "of": {"x": 1, "more": 1}})]);
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -229,12 +206,7 @@ enum Untagged {
 
 #[test]
 fn an_untagged_enum_is_closed_and_satisfiable() {
-    takes::<Untagged>(&[
-        json!("text"),
-        json!({"x": 1}),
-        json!({"name": "n"}),
-        json!({"name": "n", "number": 1}),
-    ]);
+    takes::<Untagged>(&[json!("text"), json!({"x": 1}), json!({"name": "n"}), json!({"name": "n", "number": 1})]);
     refuses::<Untagged>(&[json!(1), json!({"x": 1, "more": 1}), json!({"name": "n", "more": 1})]);
 }
 
@@ -361,18 +333,12 @@ fn number_formats_become_ranges_and_other_formats_stay() {
             None => property.clone(),
         }
     };
-    assert_eq!(
-        property("small"),
-        json!({"type": "integer", "minimum": 0, "maximum": 255})
-    );
+    assert_eq!(property("small"), json!({"type": "integer", "minimum": 0, "maximum": 255}));
     assert_eq!(property("wide"), json!({"type": "integer"}));
     assert_eq!(property("widest"), json!({"type": "integer", "minimum": 0}));
     assert_eq!(property("size"), json!({"type": "integer", "minimum": 0}));
     assert_eq!(property("real"), json!({"type": "number"}));
-    assert_eq!(
-        property("narrowed"),
-        json!({"type": "integer", "minimum": 1, "maximum": 10})
-    );
+    assert_eq!(property("narrowed"), json!({"type": "integer", "minimum": 1, "maximum": 10}));
     assert_eq!(property("address"), json!({"type": "string", "format": "ipv4"}));
 }
 
@@ -403,10 +369,7 @@ struct Empty {}
 
 #[test]
 fn arguments_are_always_a_closed_object() {
-    assert_eq!(
-        input_schema_of::<Empty>().to_json_value(),
-        json!({"type": "object", "additionalProperties": false})
-    );
+    assert_eq!(input_schema_of::<Empty>().to_json_value(), json!({"type": "object", "additionalProperties": false}));
     let variants = input_schema_of::<Internal>().to_json_value();
     assert_eq!(variants["type"], "object");
     let admitted = Schema::admit(&input_schema_of::<Internal>(), Role::Input, UnknownFields::Refuse).unwrap();

@@ -13,20 +13,14 @@ pub(crate) fn example(name: &str) -> PathBuf {
 
 /// Runs an example on a journal in memory, and gives the state and the protocol view.
 async fn run(name: &str) -> (RunState, Vec<String>) {
-    let overrides = Overrides {
-        journal_url: Some("memory:".to_owned()),
-        ..Overrides::default()
-    };
+    let overrides = Overrides { journal_url: Some("memory:".to_owned()), ..Overrides::default() };
     let assembly = Assembly::load(&example(name), overrides).unwrap();
     let seen = Arc::new(Mutex::new(Vec::<Event>::new()));
     let observer = {
         let seen = Arc::clone(&seen);
         Arc::new(move |event: &Event| seen.lock().unwrap().push(event.clone()))
     };
-    let options = RunnerOptions {
-        observer: Some(observer),
-        ..RunnerOptions::default()
-    };
+    let options = RunnerOptions { observer: Some(observer), ..RunnerOptions::default() };
     let runner = assembly.runner(options).unwrap();
     let state = runner.start(assembly.agent_run().unwrap()).await.unwrap();
     let seen = seen.lock().unwrap();
@@ -89,12 +83,7 @@ async fn four_calls_go_four_ways() {
         .iter()
         .map(|call| {
             let code = call.code.as_ref().map_or("ok", |code| code.word());
-            (
-                call.provider_call_id.as_str(),
-                call.tool_name.as_str(),
-                call.tool_version.as_deref(),
-                code,
-            )
+            (call.provider_call_id.as_str(), call.tool_name.as_str(), call.tool_version.as_deref(), code)
         })
         .collect();
     assert_eq!(

@@ -30,15 +30,9 @@ async fn lookup_service_owner(
     service_name: String,
 ) -> Result<Owner, ToolExecutionError> {
     if service_name == "billing" {
-        return Ok(Owner {
-            team: "payments".to_owned(),
-            on_call: None,
-        });
+        return Ok(Owner { team: "payments".to_owned(), on_call: None });
     }
-    Err(ToolExecutionError::new(
-        "service_not_found",
-        format!("there is no service `{service_name}`"),
-    ))
+    Err(ToolExecutionError::new("service_not_found", format!("there is no service `{service_name}`")))
 }
 
 fn built(builder: lockgate::ToolSpecBuilder) -> ToolSpec {
@@ -62,10 +56,7 @@ fn decodes(spec: &ToolSpec, text: &str) -> bool {
 fn a_function_and_its_types_become_a_definition() {
     let spec = built(lookup_service_owner());
     assert_eq!(spec.name(), "lookup_service_owner");
-    assert_eq!(
-        spec.description(),
-        "Says who owns a service.\n\nIt knows production only."
-    );
+    assert_eq!(spec.description(), "Says who owns a service.\n\nIt knows production only.");
     assert_eq!(
         input_schema(&spec),
         json!({
@@ -127,10 +118,7 @@ fn what_is_not_said_is_the_contract_s_default() {
 #[test]
 fn a_tool_without_arguments_takes_the_empty_object_only() {
     let spec = built(plain());
-    assert_eq!(
-        input_schema(&spec),
-        json!({"type": "object", "additionalProperties": false})
-    );
+    assert_eq!(input_schema(&spec), json!({"type": "object", "additionalProperties": false}));
     assert!(decodes(&spec, "{}"));
     assert!(!decodes(&spec, r#"{"more":1}"#));
 }
@@ -175,17 +163,11 @@ async fn send_money(
 
 fn not_to_oneself(arguments: &Arguments) -> Result<(), String> {
     let to = arguments.root().to_json_value();
-    if to["to"] == "me" {
-        Err("nobody sends money to themselves".to_owned())
-    } else {
-        Ok(())
-    }
+    if to["to"] == "me" { Err("nobody sends money to themselves".to_owned()) } else { Ok(()) }
 }
 
 fn is_small(arguments: &Arguments) -> bool {
-    arguments.root().to_json_value()["amount"]
-        .as_u64()
-        .is_some_and(|amount| amount < 10)
+    arguments.root().to_json_value()["amount"].as_u64().is_some_and(|amount| amount < 10)
 }
 
 #[test]
@@ -198,10 +180,7 @@ fn everything_that_is_said_reaches_the_definition() {
     assert_eq!(spec.idempotency(), Idempotency::Declared);
     assert_eq!(spec.permission(), Permission::Ask);
     assert_eq!(spec.permission_reason(), Some("it cannot be taken back"));
-    assert_eq!(
-        spec.scopes().iter().collect::<Vec<_>>(),
-        ["payments.read", "payments.write"]
-    );
+    assert_eq!(spec.scopes().iter().collect::<Vec<_>>(), ["payments.read", "payments.write"]);
     assert_eq!(spec.resource_keys().iter().collect::<Vec<_>>(), ["ledger"]);
     assert!(spec.completes_run());
     assert_eq!(spec.timeout(), Some(Duration::from_secs(2)));
@@ -216,10 +195,7 @@ fn everything_that_is_said_reaches_the_definition() {
 fn the_context_is_no_argument() {
     let spec = built(send_money());
     let schema = input_schema(&spec);
-    assert_eq!(
-        schema["properties"].as_object().unwrap().keys().collect::<Vec<_>>(),
-        ["to", "amount", "purpose"]
-    );
+    assert_eq!(schema["properties"].as_object().unwrap().keys().collect::<Vec<_>>(), ["to", "amount", "purpose"]);
     assert_eq!(schema["required"], json!(["to", "amount"]));
     assert!(decodes(&spec, r#"{"to":"bob","amount":3}"#));
     assert!(!decodes(&spec, r#"{"to":"bob","amount":-3}"#));
@@ -232,10 +208,7 @@ fn attached_abilities_are_those_functions() {
     assert_eq!(spec.abilities(), ["pre_check", "harmless_when"]);
     let check = spec.pre_check().unwrap();
     assert_eq!(check(&arguments(r#"{"to":"bob"}"#)), Ok(()));
-    assert_eq!(
-        check(&arguments(r#"{"to":"me"}"#)),
-        Err("nobody sends money to themselves".to_owned())
-    );
+    assert_eq!(check(&arguments(r#"{"to":"me"}"#)), Err("nobody sends money to themselves".to_owned()));
     let harmless = spec.harmless_when().unwrap();
     assert!(harmless(&arguments(r#"{"amount":9}"#)));
     assert!(!harmless(&arguments(r#"{"amount":10}"#)));
@@ -253,11 +226,7 @@ fn an_attached_ability_changes_the_definition_digest() {
 #[tool(effect = write, replay = safe, idempotency = provider)]
 async fn move_thing(#[arguments] movement: Movement, context: ToolContext) -> Result<(), std::io::Error> {
     context.progress(&movement.thing);
-    if movement.to.x > 10 {
-        Err(std::io::Error::other("too far"))
-    } else {
-        Ok(())
-    }
+    if movement.to.x > 10 { Err(std::io::Error::other("too far")) } else { Ok(()) }
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -295,13 +264,7 @@ async fn with_field_attributes(
     #[serde(default = "one_page")] pages: u32,
     #[serde(flatten)] place: Place,
 ) -> std::io::Result<Vec<String>> {
-    Ok(vec![
-        kind,
-        r#in,
-        count.to_string(),
-        pages.to_string(),
-        place.x.to_string(),
-    ])
+    Ok(vec![kind, r#in, count.to_string(), pages.to_string(), place.x.to_string()])
 }
 
 fn one_page() -> u32 {
@@ -316,10 +279,7 @@ fn attributes_of_parameters_act_as_on_fields() {
         schema["properties"].as_object().unwrap().keys().collect::<Vec<_>>(),
         ["type", "in", "count", "pages", "x"]
     );
-    assert_eq!(
-        schema["properties"]["count"],
-        json!({"type": "integer", "minimum": 1, "maximum": 5})
-    );
+    assert_eq!(schema["properties"]["count"], json!({"type": "integer", "minimum": 1, "maximum": 5}));
     assert_eq!(schema["properties"]["pages"]["default"], 1);
     assert_eq!(schema["required"], json!(["type", "in", "count", "x"]));
     assert_eq!(schema["additionalProperties"], false);
@@ -333,10 +293,7 @@ mod elsewhere {
 
     /// Is visible from outside its module.
     #[tool(effect = read, crate = crate::tool_attribute::reexported)]
-    #[expect(
-        clippy::unused_async,
-        reason = "shows that levels of lints act on the function inside"
-    )]
+    #[expect(clippy::unused_async, reason = "shows that levels of lints act on the function inside")]
     pub(super) async fn visible(#[expect(unused_variables, reason = "as above")] text: String) -> &'static str {
         "fixed"
     }
@@ -360,16 +317,7 @@ async fn claims_too_much() -> bool {
 #[test]
 fn a_builder_can_say_more_and_is_checked_when_built() {
     let refused = claims_too_much().replay(ReplayPolicy::Safe).build().unwrap_err();
-    assert!(
-        matches!(
-            refused,
-            InvalidSpec::UnsafeReplay {
-                effect: Effect::Write,
-                ..
-            }
-        ),
-        "{refused}"
-    );
+    assert!(matches!(refused, InvalidSpec::UnsafeReplay { effect: Effect::Write, .. }), "{refused}");
 }
 
 #[test]

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use lockgate::contract::approval::{Approval, ApprovalState, shown_text};
 use lockgate::contract::digest::Digest;
 use lockgate::contract::document::{Document, Limits};
@@ -29,13 +27,7 @@ fn approval() -> Approval {
         tenant: "demo".to_owned(),
         user: "alice".to_owned(),
         agent: "helper".to_owned(),
-        shown_text: shown_text(
-            "create_ticket",
-            "1.0",
-            Effect::Write,
-            ["demo", "alice", "helper"],
-            &arguments,
-        ),
+        shown_text: shown_text("create_ticket", "1.0", Effect::Write, ["demo", "alice", "helper"], &arguments),
         arguments,
         digest: Digest::from_bytes([3; 32]),
         requested_at: Timestamp::from_millis(0),

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use lockgate::contract::document::{Document, Limits};
 use lockgate::contract::effect::EffectState;
 use lockgate::contract::event::Audit;
@@ -34,28 +32,19 @@ fn answer(data: Option<&str>, code: Option<Code>) -> DirectAnswer {
         run_id,
         status: Some(Status::Executed),
         effect_state: EffectState::Done,
-        audit: Audit {
-            policies: vec!["native".to_owned()],
-            ..Audit::default()
-        },
+        audit: Audit { policies: vec!["native".to_owned()], ..Audit::default() },
         times: None,
     }
 }
 
 fn json(answer: &DirectAnswer, audit: bool) -> String {
-    Document::from_serialize(&CallView::of(answer, audit))
-        .unwrap()
-        .text()
-        .to_owned()
+    Document::from_serialize(&CallView::of(answer, audit)).unwrap().text().to_owned()
 }
 
 #[test]
 fn the_wire_shape_keeps_every_digit() {
     let expected = r#"{"call_id":"run-34c559713956:step-0:call-0","tool_name":"create_ticket","tool_version":"1.0","ok":true,"data":{"id":9007199254740993,"price":1.10},"error":null}"#;
-    assert_eq!(
-        json(&answer(Some(r#"{"id":9007199254740993,"price":1.10}"#), None), false),
-        expected
-    );
+    assert_eq!(json(&answer(Some(r#"{"id":9007199254740993,"price":1.10}"#), None), false), expected);
 }
 
 #[test]
@@ -81,10 +70,7 @@ fn a_whole_output_replaces_its_head_and_tail() {
 
 #[test]
 fn for_people() {
-    let failed = DirectAnswer {
-        effect_state: EffectState::Unknown,
-        ..answer(None, Some(Code::TimedOut))
-    };
+    let failed = DirectAnswer { effect_state: EffectState::Unknown, ..answer(None, Some(Code::TimedOut)) };
     insta::assert_snapshot!(plain(&format!("{}{}", human(&failed), audit(&failed))), @r"
     create_ticket 1.0 · timed_out · effect unknown · run-34c559713956:step-0:call-0
       No answer in time: it may or may not have happened.
@@ -94,8 +80,5 @@ fn for_people() {
       effect state     unknown
       policies         native
     ");
-    assert_eq!(
-        plain(&human(&answer(Some(r#""a\u001b[2Jb""#), None))).lines().nth(1),
-        Some("  a\\u{1b}[2Jb")
-    );
+    assert_eq!(plain(&human(&answer(Some(r#""a\u001b[2Jb""#), None))).lines().nth(1), Some("  a\\u{1b}[2Jb"));
 }

@@ -45,17 +45,9 @@ fn a_table_of_events() {
         parent_call_id: None,
         arguments_text: Some("{\"title\":\n\"a\"}".to_owned()),
     };
-    let response = ModelResponded {
-        text: Some("Looking.".to_owned()),
-        calls: vec![],
-        input_tokens: None,
-        output_tokens: None,
-    };
-    let completed = RunCompleted {
-        reason: "final_answer".to_owned(),
-        answer: None,
-        completed_by: None,
-    };
+    let response =
+        ModelResponded { text: Some("Looking.".to_owned()), calls: vec![], input_tokens: None, output_tokens: None };
+    let completed = RunCompleted { reason: "final_answer".to_owned(), answer: None, completed_by: None };
     let bodies = [
         Body::ModelRequested(ModelRequested { messages: 1, tools: 2 }),
         Body::ModelResponded(response),
@@ -63,10 +55,7 @@ fn a_table_of_events() {
         settled(None, None, EffectState::Done),
         Body::RunCompleted(completed),
     ];
-    let rows: String = (1..)
-        .zip(&bodies)
-        .map(|(seq, body)| table.row(seq, &event(seq, body)))
-        .collect();
+    let rows: String = (1..).zip(&bodies).map(|(seq, body)| table.row(seq, &event(seq, body))).collect();
     insta::assert_snapshot!(plain(&format!("{}{rows}", table.header())), @r#"
      seq  event            step or call                    note
        1  model.requested  step 0                          1 message, 2 tools
@@ -80,22 +69,14 @@ fn a_table_of_events() {
 #[test]
 fn a_failure_says_its_code_and_what_is_known_of_the_world() {
     let refused = settled(Some(Code::InvalidArguments), Some("duplicate_key"), EffectState::None);
-    assert_eq!(
-        note(&event(1, &refused)),
-        "create_ticket 1.0 · invalid_arguments (duplicate_key)"
-    );
+    assert_eq!(note(&event(1, &refused)), "create_ticket 1.0 · invalid_arguments (duplicate_key)");
     let unknown = settled(Some(Code::TimedOut), None, EffectState::Unknown);
-    assert_eq!(
-        note(&event(1, &unknown)),
-        "create_ticket 1.0 · timed_out · effect unknown"
-    );
+    assert_eq!(note(&event(1, &unknown)), "create_ticket 1.0 · timed_out · effect unknown");
 }
 
 #[test]
 fn a_reused_result_says_whose_it_is() {
-    let Body::Settled(mut reused) = settled(None, None, EffectState::None) else {
-        unreachable!()
-    };
+    let Body::Settled(mut reused) = settled(None, None, EffectState::None) else { unreachable!() };
     reused.meta.deduplicated = Some(CallId::new("run-34c559713956:step-0:call-0"));
     let note = note(&event(1, &Body::Settled(reused)));
     assert_eq!(note, "create_ticket 1.0 · result of run-34c559713956:step-0:call-0");
@@ -103,10 +84,7 @@ fn a_reused_result_says_whose_it_is() {
 
 #[test]
 fn what_others_wrote_cannot_drive_the_terminal() {
-    let failed = RunFailed {
-        reason: "model_failed".to_owned(),
-        detail: "\u{1b}[2J".to_owned(),
-    };
+    let failed = RunFailed { reason: "model_failed".to_owned(), detail: "\u{1b}[2J".to_owned() };
     let row = plain(&EventTable::new(true).row(1, &event(1, &Body::RunFailed(failed))));
     assert!(row.ends_with("model_failed: \\u{1b}[2J\n"), "{row:?}");
 }

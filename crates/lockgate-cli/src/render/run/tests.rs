@@ -26,11 +26,7 @@ fn result(status: Option<RunStatus>, reason: Option<&str>, answer: Option<&str>)
 
 #[test]
 fn the_answer_stands_above_the_status() {
-    let result = result(
-        Some(RunStatus::Completed),
-        Some("final_answer"),
-        Some("team-auth\u{1b}[2J\nowns it.\n"),
-    );
+    let result = result(Some(RunStatus::Completed), Some("final_answer"), Some("team-auth\u{1b}[2J\nowns it.\n"));
     let expected = "\nteam-auth\\u{1b}[2J\nowns it.\n\n\
                     status completed (final_answer) · 3 steps · 1 valid action · run-34c559713956\n";
     assert_eq!(plain(&ending(&result)), expected);
@@ -45,17 +41,9 @@ fn a_run_that_nobody_drives_is_running() {
 #[test]
 fn a_command_names_the_journal_that_the_run_is_in() {
     let default = Commands::default();
-    assert_eq!(
-        plain(&default.command(&["runs", "resume", "run-1"])),
-        "lockgate runs resume run-1"
-    );
-    let other = Commands {
-        journal: Some("sqlite:my runs.db".to_owned()),
-    };
-    assert_eq!(
-        plain(&other.command(&["runs", "list"])),
-        "lockgate runs list --journal 'sqlite:my runs.db'"
-    );
+    assert_eq!(plain(&default.command(&["runs", "resume", "run-1"])), "lockgate runs resume run-1");
+    let other = Commands { journal: Some("sqlite:my runs.db".to_owned()) };
+    assert_eq!(plain(&other.command(&["runs", "list"])), "lockgate runs list --journal 'sqlite:my runs.db'");
 }
 
 #[test]
@@ -71,12 +59,7 @@ fn a_table_of_runs() {
         updated_at: Timestamp::from_millis(1500),
     };
     let runs = [
-        record(
-            "run-34c559713956",
-            RunKind::Agent,
-            Some(RunStatus::WaitingForApproval),
-            "Who owns it?\nTell me.",
-        ),
+        record("run-34c559713956", RunKind::Agent, Some(RunStatus::WaitingForApproval), "Who owns it?\nTell me."),
         record("run-000000000002", RunKind::Direct, None, "call lookup"),
     ];
     insta::assert_snapshot!(plain(&table(&runs)), @r"

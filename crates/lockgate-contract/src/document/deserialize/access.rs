@@ -18,10 +18,7 @@ pub(super) struct ElementAccess<'de> {
 
 impl<'de> ElementAccess<'de> {
     pub(super) fn new(array: Node<'de>) -> Self {
-        Self {
-            elements: array.elements(),
-            read: 0,
-        }
+        Self { elements: array.elements(), read: 0 }
     }
 
     /// How many elements were taken.
@@ -39,9 +36,7 @@ impl<'de> SeqAccess<'de> for ElementAccess<'de> {
         };
         let index = self.read;
         self.read += 1;
-        seed.deserialize(element)
-            .map(Some)
-            .map_err(|error| error.below(&index.to_string()))
+        seed.deserialize(element).map(Some).map_err(|error| error.below(&index.to_string()))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -57,10 +52,7 @@ pub(super) struct MemberAccess<'de> {
 
 impl<'de> MemberAccess<'de> {
     pub(super) fn new(object: Node<'de>) -> Self {
-        Self {
-            members: object.members(),
-            value: None,
-        }
+        Self { members: object.members(), value: None }
     }
 }
 
@@ -80,10 +72,8 @@ impl<'de> MapAccess<'de> for MemberAccess<'de> {
     }
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, DecodeError> {
-        let (key, value) = self
-            .value
-            .take()
-            .ok_or_else(|| DecodeError::custom("a value was asked for before its key"))?;
+        let (key, value) =
+            self.value.take().ok_or_else(|| DecodeError::custom("a value was asked for before its key"))?;
         seed.deserialize(value).map_err(|error| error.below(&key))
     }
 

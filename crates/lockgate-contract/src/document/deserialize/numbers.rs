@@ -19,15 +19,8 @@ pub(super) fn visit_integer<'de, V: Visitor<'de>>(number: Number<'_>, visitor: V
 }
 
 pub(super) fn misfit(number: Number<'_>, expected: &dyn Expected) -> DecodeError {
-    let what = if number.is_integer() {
-        "does not fit"
-    } else {
-        "is not an integer"
-    };
-    DecodeError::custom(format_args!(
-        "the number `{}` {what}, expected {expected}",
-        excerpt(number.text())
-    ))
+    let what = if number.is_integer() { "does not fit" } else { "is not an integer" };
+    DecodeError::custom(format_args!("the number `{}` {what}, expected {expected}", excerpt(number.text())))
 }
 
 pub(super) fn changed_by_float(number: Number<'_>) -> DecodeError {

@@ -28,10 +28,7 @@ impl<'de> EnumAccess<'de> for Variant<'de> {
     fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Content<'de>), DecodeError> {
         let name: CowStrDeserializer<'_, DecodeError> = self.name.clone().into_deserializer();
         let variant = seed.deserialize(name)?;
-        let content = Content {
-            name: self.name,
-            node: self.content,
-        };
+        let content = Content { name: self.name, node: self.content };
         Ok((variant, content))
     }
 }

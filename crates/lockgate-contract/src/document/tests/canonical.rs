@@ -29,19 +29,13 @@ fn members_are_in_utf16_order() {
         "{\"\u{ffff}\":1,\"\u{10000}\":2,\"\u{e000}\":3,\"\u{d7ff}\":4,\"\u{10ffff}\":5}",
         "{\"\u{d7ff}\":4,\"\u{10000}\":2,\"\u{10ffff}\":5,\"\u{e000}\":3,\"\u{ffff}\":1}",
     );
-    canonical(
-        r#"{"ab":1,"a":2,"":3,"b":4,"B":5}"#,
-        r#"{"":3,"B":5,"a":2,"ab":1,"b":4}"#,
-    );
+    canonical(r#"{"ab":1,"a":2,"":3,"b":4,"B":5}"#, r#"{"":3,"B":5,"a":2,"ab":1,"b":4}"#);
 }
 
 /// RFC 8785 §3.2.2.2.
 #[test]
 fn strings_have_one_spelling() {
-    canonical(
-        r#""\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/""#,
-        "\"€$\\u000f\\nA'B\\\"\\\\\\\\\\\"/\"",
-    );
+    canonical(r#""\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/""#, "\"€$\\u000f\\nA'B\\\"\\\\\\\\\\\"/\"");
     canonical(
         r#""\u0008\u0009\u000a\u000b\u000c\u000d\u0000\u001f\u007f""#,
         "\"\\b\\t\\n\\u000b\\f\\r\\u0000\\u001f\u{7f}\"",
@@ -63,10 +57,7 @@ fn same_value_looks_through_spellings() {
         assert_eq!(answer, parse(left).canonical() == parse(right).canonical());
         answer
     };
-    assert!(same(
-        "{\"a\":1,\"b\":[1.0,\"\\u0041\"]}",
-        "{ \"b\":[1e0,\"A\"], \"a\":1.00}"
-    ));
+    assert!(same("{\"a\":1,\"b\":[1.0,\"\\u0041\"]}", "{ \"b\":[1e0,\"A\"], \"a\":1.00}"));
     assert!(same("-0", "0.0"));
     assert!(!same("9007199254740993", "9007199254740992"));
     assert!(!same("[1,2]", "[2,1]"));

@@ -71,22 +71,12 @@ fn refused<T: for<'de> Deserialize<'de> + Debug>(text: &str, pointer: &str) -> S
 fn structs_borrow_from_the_document() {
     let document = parse(r#"{"to":"bob","amount":1.0,"memo":"a\nb"}"#);
     let transfer: Transfer<'_> = document.decode().unwrap();
-    assert_eq!(
-        transfer,
-        Transfer {
-            to: "bob",
-            amount: 1,
-            memo: Some("a\nb".to_owned())
-        }
-    );
+    assert_eq!(transfer, Transfer { to: "bob", amount: 1, memo: Some("a\nb".to_owned()) });
     let escaped = parse(r#"["\u0041","A"]"#);
     assert!(escaped.decode::<Vec<&str>>().is_err());
     let strings: Vec<String> = escaped.decode().unwrap();
     assert_eq!(strings, ["A", "A"]);
-    assert!(matches!(
-        parse("\"A\"").decode::<Text<'_>>().unwrap().0,
-        Cow::Borrowed("A")
-    ));
+    assert!(matches!(parse("\"A\"").decode::<Text<'_>>().unwrap().0, Cow::Borrowed("A")));
 }
 
 #[test]
@@ -101,10 +91,7 @@ fn integers_are_never_rounded() {
     decodes::<u8>("2.55e2", &255);
     decodes::<u64>("-0", &0);
     decodes::<i128>("-170141183460469231731687303715884105728", &i128::MIN);
-    assert_eq!(
-        refused::<i64>("1.5", ""),
-        "the number `1.5` is not an integer, expected i64"
-    );
+    assert_eq!(refused::<i64>("1.5", ""), "the number `1.5` is not an integer, expected i64");
     refused::<u128>("-1", "");
     refused::<u128>("1.5", "");
     refused::<i128>("340282366920938463463374607431768211455", "");
@@ -141,10 +128,7 @@ fn errors_name_the_place() {
     assert_eq!(refused::<Outer>("{}", ""), "missing field `items`");
     refused::<Vec<External>>(r#"[{"Struct":{"a":true}}]"#, "/0/Struct/a");
     let error = parse(r#"{"items":[{"n":300}]}"#).decode::<Outer>().unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "invalid value: integer `300`, expected u8 at `/items/0/n`"
-    );
+    assert_eq!(error.to_string(), "invalid value: integer `300`, expected u8 at `/items/0/n`");
 }
 
 #[test]
@@ -171,29 +155,14 @@ fn nothing_is_coerced() {
 fn enums_of_all_taggings() {
     decodes(
         r#"["Unit",{"Newtype":1},{"Tuple":[1,2]},{"Struct":{"a":1}},{"Unit":null}]"#,
-        &vec![
-            External::Unit,
-            External::Newtype(1),
-            External::Tuple(1, 2),
-            External::Struct { a: 1 },
-            External::Unit,
-        ],
+        &vec![External::Unit, External::Newtype(1), External::Tuple(1, 2), External::Struct { a: 1 }, External::Unit],
     );
-    for wrong in [
-        r#""Newtype""#,
-        r#"{"Unit":1}"#,
-        r#"{"Newtype":1,"Unit":null}"#,
-        "{}",
-        r#""Other""#,
-        "1",
-        r#"{"Tuple":[1]}"#,
-    ] {
+    for wrong in
+        [r#""Newtype""#, r#"{"Unit":1}"#, r#"{"Newtype":1,"Unit":null}"#, "{}", r#""Other""#, "1", r#"{"Tuple":[1]}"#]
+    {
         assert!(parse(wrong).decode::<External>().is_err(), "{wrong}");
     }
-    decodes(
-        r#"[{"x":1.0,"kind":"A"},{"kind":"B"}]"#,
-        &vec![Internal::A { x: 1 }, Internal::B],
-    );
+    decodes(r#"[{"x":1.0,"kind":"A"},{"kind":"B"}]"#, &vec![Internal::A { x: 1 }, Internal::B]);
     decodes(
         r#"[{"value":1.5,"kind":"A"},{"kind":"B","value":{"y":1}}]"#,
         &vec![Adjacent::A(1.5), Adjacent::B { y: 1 }],
@@ -236,19 +205,12 @@ fn signals_of_other_crates_are_refused() {
         let text = format!(r#"{{"a":{{"{key}":"[1]"}}}}"#);
         let error = parse(&text).decode::<serde_json::Value>().unwrap_err();
         assert!(error.pointer().starts_with("/a/$"), "{error}");
-        assert!(
-            parse(&text)
-                .decode::<BTreeMap<String, BTreeMap<String, String>>>()
-                .is_err()
-        );
+        assert!(parse(&text).decode::<BTreeMap<String, BTreeMap<String, String>>>().is_err());
     }
     assert!(parse(r#"{"$serde_json::private::x":1}"#).decode::<External>().is_err());
     decodes(
         r#"{"$ref":"x","$serde":"y"}"#,
-        &BTreeMap::from([
-            ("$ref".to_owned(), "x".to_owned()),
-            ("$serde".to_owned(), "y".to_owned()),
-        ]),
+        &BTreeMap::from([("$ref".to_owned(), "x".to_owned()), ("$serde".to_owned(), "y".to_owned())]),
     );
 }
 
@@ -256,22 +218,9 @@ fn signals_of_other_crates_are_refused() {
 fn maps_may_be_keyed_by_numbers_and_bools() {
     decodes(r#"{"-1":1,"2":2}"#, &HashMap::from([(-1, 1), (2, 2)]));
     decodes(r#"{"true":1}"#, &HashMap::from([(true, 1)]));
-    decodes(
-        r#"{"Unit":1}"#,
-        &vec![1]
-            .into_iter()
-            .map(|value| ("Unit".to_owned(), value))
-            .collect::<HashMap<_, u8>>(),
-    );
+    decodes(r#"{"Unit":1}"#, &vec![1].into_iter().map(|value| ("Unit".to_owned(), value)).collect::<HashMap<_, u8>>());
     decodes(&format!(r#"{{"{}":1}}"#, u128::MAX), &HashMap::from([(u128::MAX, 1)]));
-    for wrong in [
-        r#"{"01":1}"#,
-        r#"{"+1":1}"#,
-        r#"{" 1":1}"#,
-        r#"{"1.5":1}"#,
-        r#"{"x":1}"#,
-        r#"{"300":1}"#,
-    ] {
+    for wrong in [r#"{"01":1}"#, r#"{"+1":1}"#, r#"{" 1":1}"#, r#"{"1.5":1}"#, r#"{"x":1}"#, r#"{"300":1}"#] {
         assert!(parse(wrong).decode::<HashMap<u8, u8>>().is_err(), "{wrong}");
     }
 }
@@ -285,10 +234,7 @@ fn options_and_unknown_members() {
         a: u8,
     }
     decodes("[null,1]", &vec![None, Some(1)]);
-    decodes(
-        r#"{"x":[{"y":1e300}],"a":1,"z":123456789012345678901234567890123456789012345}"#,
-        &Small { a: 1 },
-    );
+    decodes(r#"{"x":[{"y":1e300}],"a":1,"z":123456789012345678901234567890123456789012345}"#, &Small { a: 1 });
     parse(r#"[{"a":[]},1e300]"#).decode::<IgnoredAny>().unwrap();
     let message = refused::<Closed>(r#"{"a":1,"b":2}"#, "/b");
     assert_eq!(message, "unknown field `b`, expected `a`");

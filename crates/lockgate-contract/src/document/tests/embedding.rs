@@ -16,10 +16,7 @@ const BODY: &str = r#"{"id":9007199254740993.0, "big":12345678901234567890123456
 
 #[test]
 fn the_exact_text_travels_through_serde_json() {
-    let event = Event {
-        seq: 1,
-        body: parse(BODY),
-    };
+    let event = Event { seq: 1, body: parse(BODY) };
     let text = serde_json::to_string(&event).unwrap();
     assert_eq!(text, format!("{{\"seq\":1,\"body\":{BODY}}}"));
     let back: Event = serde_json::from_str(&text).unwrap();
@@ -32,10 +29,7 @@ fn the_exact_text_travels_through_serde_json() {
 
 #[test]
 fn the_exact_text_travels_through_documents() {
-    let event = Event {
-        seq: 1,
-        body: parse(BODY),
-    };
+    let event = Event { seq: 1, body: parse(BODY) };
     let document = Document::from_serialize(&event).unwrap();
     assert_eq!(document.text(), format!("{{\"seq\":1,\"body\":{BODY}}}"));
     assert_eq!(document.root().pointer("/body/s").unwrap().as_str().unwrap(), "A");
@@ -56,15 +50,7 @@ fn optional_documents_tell_null_from_absent_as_serde_does() {
     }
     assert!(parse("{}").decode::<Maybe>().unwrap().body.is_none());
     assert!(parse(r#"{"body":null}"#).decode::<Maybe>().unwrap().body.is_none());
-    assert_eq!(
-        parse(r#"{"body": 1.0}"#)
-            .decode::<Maybe>()
-            .unwrap()
-            .body
-            .unwrap()
-            .text(),
-        "1.0"
-    );
+    assert_eq!(parse(r#"{"body": 1.0}"#).decode::<Maybe>().unwrap().body.unwrap().text(), "1.0");
 }
 
 /// Both directions rely on the protocol of `serde_json`'s own type: this fails if it changes.
@@ -79,11 +65,7 @@ fn serde_json_raw_values_are_understood() {
 
 #[test]
 fn a_document_inside_text_obeys_the_rules_of_documents() {
-    for text in [
-        r#"{"seq":1,"body":{"a":1,"a":2}}"#,
-        r#"{"seq":1,"body":"\ud800"}"#,
-        r#"{"seq":1,"body":1e999}"#,
-    ] {
+    for text in [r#"{"seq":1,"body":{"a":1,"a":2}}"#, r#"{"seq":1,"body":"\ud800"}"#, r#"{"seq":1,"body":1e999}"#] {
         assert!(serde_json::from_str::<Event>(text).is_err(), "{text}");
     }
 }
@@ -128,9 +110,7 @@ fn a_document_below_a_flattened_struct_is_read_piece_by_piece() {
         #[serde(flatten)]
         event: Event,
     }
-    let outer: Outer = parse(r#"{"seq":1,"body":{"b":[1,2.5,"x"],"a":null}}"#)
-        .decode()
-        .unwrap();
+    let outer: Outer = parse(r#"{"seq":1,"body":{"b":[1,2.5,"x"],"a":null}}"#).decode().unwrap();
     assert_eq!(outer.event.body.text(), r#"{"b":[1,2.5,"x"],"a":null}"#);
     let rounded: Result<Outer, _> = parse(&format!(r#"{{"seq":1,"body":{}}}"#, u128::MAX)).decode();
     assert!(rounded.is_err());

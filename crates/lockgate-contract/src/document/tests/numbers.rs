@@ -34,38 +34,16 @@ fn one_value_has_one_decimal() {
         ("12.5", &["12.5", "12.50", "1.25e1", "125e-1", "0.125e2"]),
         (
             "9007199254740993",
-            &[
-                "9007199254740993",
-                "9007199254740993.0",
-                "9007199254740.993e3",
-                "9.007199254740993e15",
-            ],
+            &["9007199254740993", "9007199254740993.0", "9007199254740.993e3", "9.007199254740993e15"],
         ),
-        (
-            "10000000000000000000000000000000000000000",
-            &["1e40", "10000000000000000000000000000000000000000"],
-        ),
-        (
-            "1e41",
-            &["1e41", "100000000000000000000000000000000000000000", "0.1e42"],
-        ),
+        ("10000000000000000000000000000000000000000", &["1e40", "10000000000000000000000000000000000000000"]),
+        ("1e41", &["1e41", "100000000000000000000000000000000000000000", "0.1e42"]),
         ("-1.5e60", &["-1.5e60", "-15E+59", "-0.00015e64"]),
         ("0.00000000000000000000000000000000000000001", &["1e-41", "0.1e-40"]),
-        (
-            "1e-42",
-            &[
-                "1e-42",
-                "0.1e-41",
-                "10e-43",
-                "0.000000000000000000000000000000000000000001",
-            ],
-        ),
+        ("1e-42", &["1e-42", "0.1e-41", "10e-43", "0.000000000000000000000000000000000000000001"]),
         ("1.2e-50", &["1.2e-50", "12e-51"]),
         ("5e-324", &["5e-324"]),
-        (
-            "1.7976931348623157e308",
-            &["1.7976931348623157e308", "17976931348623157e292"],
-        ),
+        ("1.7976931348623157e308", &["1.7976931348623157e308", "17976931348623157e292"]),
     ] {
         for spelling in spellings {
             assert_eq!(number(spelling).decimal(), decimal, "{spelling}");
@@ -108,11 +86,7 @@ fn order_goes_by_value() {
     ];
     for (left_place, left) in ascending.iter().enumerate() {
         for (right_place, right) in ascending.iter().enumerate() {
-            assert_eq!(
-                number(left).cmp(&number(right)),
-                left_place.cmp(&right_place),
-                "{left} {right}"
-            );
+            assert_eq!(number(left).cmp(&number(right)), left_place.cmp(&right_place), "{left} {right}");
         }
     }
     assert_eq!(number("-0").cmp(&number("0.0")), Ordering::Equal);
@@ -120,17 +94,7 @@ fn order_goes_by_value() {
 
 #[test]
 fn integers_are_told_by_value() {
-    for text in [
-        "1",
-        "1.0",
-        "1e0",
-        "10e-1",
-        "0",
-        "-0.0",
-        "1e300",
-        "1.5e1",
-        "123456789012345678901234567890",
-    ] {
+    for text in ["1", "1.0", "1e0", "10e-1", "0", "-0.0", "1e300", "1.5e1", "123456789012345678901234567890"] {
         assert!(number(text).is_integer(), "{text}");
     }
     for text in ["1.5", "1e-1", "0.1", "15e-1", "1e-400", "9007199254740993.5"] {
@@ -194,25 +158,16 @@ fn a_float_never_changes_an_integer() {
         assert!(number(lossy).as_f64().is_some());
     }
     for fraction in ["0.1", "0.1234567890123456789012345", "1e-400"] {
-        assert_eq!(
-            same(fraction),
-            Some(fraction.parse::<f64>().unwrap().to_bits()),
-            "{fraction}"
-        );
+        assert_eq!(same(fraction), Some(fraction.parse::<f64>().unwrap().to_bits()), "{fraction}");
     }
-    assert_eq!(
-        number("16777216").as_lossless_f32().map(f32::to_bits),
-        Some(16_777_216_f32.to_bits())
-    );
+    assert_eq!(number("16777216").as_lossless_f32().map(f32::to_bits), Some(16_777_216_f32.to_bits()));
     assert_eq!(number("16777217").as_lossless_f32(), None);
     assert_eq!(number("1e39").as_lossless_f32(), None);
 }
 
 #[test]
 fn only_whole_json_numbers_are_numbers() {
-    for text in [
-        "", "+1", "01", "1 ", " 1", ".5", "1.", "1e", "NaN", "1e400", "1x", "0x1", "--1",
-    ] {
+    for text in ["", "+1", "01", "1 ", " 1", ".5", "1.", "1e", "NaN", "1e400", "1x", "0x1", "--1"] {
         assert!(Number::parse(text).is_none(), "{text}");
     }
 }

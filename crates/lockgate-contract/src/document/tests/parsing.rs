@@ -4,11 +4,7 @@ use crate::document::{Document, Fault, Kind, Limits};
 #[track_caller]
 fn refused_at(text: &str, fault: Fault, offset: usize, pointer: &str) {
     let error = Document::parse(text, Limits::ARGUMENTS).unwrap_err();
-    assert_eq!(
-        (error.fault(), error.offset(), error.pointer()),
-        (fault, offset, pointer),
-        "{text}"
-    );
+    assert_eq!((error.fault(), error.offset(), error.pointer()), (fault, offset, pointer), "{text}");
 }
 
 #[test]
@@ -138,11 +134,7 @@ fn what_is_not_json_is_refused() {
         "`{}`",
         "```json\n{}\n```",
     ] {
-        let expected = if text == "{}\0" {
-            Fault::TrailingCharacters
-        } else {
-            Fault::NotJson
-        };
+        let expected = if text == "{}\0" { Fault::TrailingCharacters } else { Fault::NotJson };
         assert_eq!(fault(text), expected, "{text:?}");
     }
 }
@@ -158,12 +150,7 @@ fn text_after_the_value_is_refused() {
 
 #[test]
 fn a_repeated_key_is_refused_with_its_place() {
-    refused_at(
-        "{\"to\":\"bob\",\"amount\":1,\"amount\":1000}",
-        Fault::DuplicateKey,
-        23,
-        "/amount",
-    );
+    refused_at("{\"to\":\"bob\",\"amount\":1,\"amount\":1000}", Fault::DuplicateKey, 23, "/amount");
     refused_at(r#"{"a":1,"\u0061":2}"#, Fault::DuplicateKey, 7, "/a");
     refused_at(r#"{"\u00e9":1,"é":2}"#, Fault::DuplicateKey, 12, "/é");
     refused_at(r#"{"":1,"":2}"#, Fault::DuplicateKey, 6, "/");
@@ -193,10 +180,7 @@ fn args_deep_nesting() {
     assert_eq!(fault(&"{\"a\":".repeat(100_000)), Fault::TooDeep);
     parse(&nested(128));
     refused_at(&nested(129), Fault::TooDeep, 128, &"/0".repeat(128));
-    let no_limit = Limits {
-        max_bytes: usize::MAX,
-        max_depth: usize::MAX,
-    };
+    let no_limit = Limits { max_bytes: usize::MAX, max_depth: usize::MAX };
     let deepest = Document::parse(nested(Limits::DEEPEST), no_limit).unwrap();
     assert!(Document::parse(nested(Limits::DEEPEST + 1), no_limit).is_err());
     assert_eq!(deepest.canonical(), deepest.text());
@@ -205,10 +189,7 @@ fn args_deep_nesting() {
 
 #[test]
 fn a_large_text_is_refused_before_it_is_read() {
-    let limits = Limits {
-        max_bytes: 8,
-        max_depth: 4,
-    };
+    let limits = Limits { max_bytes: 8, max_depth: 4 };
     Document::parse("\"123456\"", limits).unwrap();
     let error = Document::parse("not json at all", limits).unwrap_err();
     assert_eq!((error.fault(), error.offset()), (Fault::TooLarge, 8));
@@ -232,15 +213,9 @@ fn args_nan_infinity() {
         assert_eq!(fault(text), Fault::NonFiniteNumber, "{text}");
     }
     assert_eq!(fault(&"9".repeat(400)), Fault::NonFiniteNumber);
-    for text in [
-        "1e308",
-        "1.7976931348623157e308",
-        "-1.7e308",
-        "1e-400",
-        "0e400",
-        "0.0000001e310",
-        "1e0000000000000005",
-    ] {
+    for text in
+        ["1e308", "1.7976931348623157e308", "-1.7e308", "1e-400", "0e400", "0.0000001e310", "1e0000000000000005"]
+    {
         parse(text);
     }
     parse(&"9".repeat(308));
@@ -263,10 +238,7 @@ fn args_lone_surrogate() {
         assert_eq!(fault(text), Fault::InvalidUnicode, "{text}");
     }
     assert_eq!(parse(r#""\uD83D\uDE00\ud83d\ude00""#).root().as_str().unwrap(), "😀😀");
-    assert_eq!(
-        parse(r#""\ufffe\uffff\u0000""#).root().as_str().unwrap(),
-        "\u{fffe}\u{ffff}\0"
-    );
+    assert_eq!(parse(r#""\ufffe\uffff\u0000""#).root().as_str().unwrap(), "\u{fffe}\u{ffff}\0");
 }
 
 #[test]
@@ -286,10 +258,7 @@ fn a_long_string_ends_where_it_ends() {
             let document = parse(&text);
             assert_eq!(document.root().raw(), text);
             let expected = special.replace("\\\"", "\"").replace("\\u0041", "A");
-            assert_eq!(
-                document.root().as_str().unwrap(),
-                format!("{}{expected}{}", "x".repeat(length), "y".repeat(9))
-            );
+            assert_eq!(document.root().as_str().unwrap(), format!("{}{expected}{}", "x".repeat(length), "y".repeat(9)));
         }
         for control in ['\0', '\t', '\n', '\u{1f}'] {
             let text = format!("\"{}{control}yyyyyyyyy\"", "x".repeat(length));
@@ -306,10 +275,7 @@ fn many_keys_take_no_quadratic_time() {
     let object = format!("{{{}}}", keys.join(","));
     let document = Document::parse(object, limits).unwrap();
     assert_eq!(document.root().len(), 100_000);
-    assert_eq!(
-        document.root().get("k99999").unwrap().as_number().unwrap().as_u64(),
-        Some(99_999)
-    );
+    assert_eq!(document.root().get("k99999").unwrap().as_number().unwrap().as_u64(), Some(99_999));
     let repeated = format!("{{{},\"\\u006b7\":0}}", keys.join(","));
     let error = Document::parse(repeated, limits).unwrap_err();
     assert_eq!((error.fault(), error.pointer()), (Fault::DuplicateKey, "/k7"));
@@ -323,10 +289,7 @@ fn repeated_keys_are_found_around_the_bound_between_both_searches() {
         for again in 0..count {
             let text = format!("{{{},\"k{again}\":null}}", keys.join(","));
             let error = Document::parse(text, Limits::ARGUMENTS).unwrap_err();
-            assert_eq!(
-                (error.fault(), error.pointer()),
-                (Fault::DuplicateKey, &*format!("/k{again}"))
-            );
+            assert_eq!((error.fault(), error.pointer()), (Fault::DuplicateKey, &*format!("/k{again}")));
         }
     }
 }

@@ -21,16 +21,8 @@ enum Shape {
 fn strings() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-c]{0,3}",
-        vec(
-            prop_oneof![
-                any::<char>(),
-                (0u8..0x80).prop_map(char::from),
-                Just('\u{ffff}'),
-                Just('\u{10000}')
-            ],
-            0..12
-        )
-        .prop_map(String::from_iter),
+        vec(prop_oneof![any::<char>(), (0u8..0x80).prop_map(char::from), Just('\u{ffff}'), Just('\u{10000}')], 0..12)
+            .prop_map(String::from_iter),
     ]
 }
 
@@ -64,11 +56,8 @@ fn spell(shape: &Shape, choices: &mut impl Iterator<Item = u8>, out: &mut String
                 2 if *mantissa != 0 => format!("{mantissa}00e{}", exponent - 2),
                 3 if *exponent == 0 => mantissa.to_string(),
                 _ => {
-                    let (sign, digits) = if *mantissa < 0 {
-                        ("-", mantissa.unsigned_abs())
-                    } else {
-                        ("", mantissa.unsigned_abs())
-                    };
+                    let (sign, digits) =
+                        if *mantissa < 0 { ("-", mantissa.unsigned_abs()) } else { ("", mantissa.unsigned_abs()) };
                     let digits = digits.to_string();
                     let places = i16::try_from(digits.len()).unwrap();
                     format!("{sign}0.{digits}e{}", exponent + places)
@@ -180,25 +169,15 @@ fn soup() -> impl Strategy<Value = String> {
 
 /// Valid texts with one piece cut out or put in.
 fn damaged() -> impl Strategy<Value = String> {
-    (
-        shapes(),
-        choices(),
-        any::<prop::sample::Index>(),
-        any::<prop::sample::Index>(),
-        soup(),
-    )
-        .prop_map(|(shape, choices, from, length, piece)| {
+    (shapes(), choices(), any::<prop::sample::Index>(), any::<prop::sample::Index>(), soup()).prop_map(
+        |(shape, choices, from, length, piece)| {
             let text: Vec<char> = spelled(&shape, &choices).text().chars().collect();
             let from = from.index(text.len());
             let to = (from + length.index(4)).min(text.len());
             let piece = if length.index(2) == 0 { piece } else { String::new() };
-            text[..from]
-                .iter()
-                .copied()
-                .chain(piece.chars())
-                .chain(text[to..].iter().copied())
-                .collect()
-        })
+            text[..from].iter().copied().chain(piece.chars()).chain(text[to..].iter().copied()).collect()
+        },
+    )
 }
 
 /// Both parsers agree on what is JSON; only what is JSON but refused here may differ.
@@ -331,12 +310,9 @@ fn strip_zeros(shape: &Shape) -> Shape {
             strip_zeros(&Shape::Number(mantissa / 10, exponent + 1))
         }
         Shape::Array(elements) => Shape::Array(elements.iter().map(strip_zeros).collect()),
-        Shape::Object(members) => Shape::Object(
-            members
-                .iter()
-                .map(|(key, member)| (key.clone(), strip_zeros(member)))
-                .collect(),
-        ),
+        Shape::Object(members) => {
+            Shape::Object(members.iter().map(|(key, member)| (key.clone(), strip_zeros(member))).collect())
+        }
         other => other.clone(),
     }
 }

@@ -9,11 +9,7 @@ fn members_come_in_the_order_of_the_text() {
     let keys: Vec<_> = document.root().members().map(|(key, _)| key.into_owned()).collect();
     assert_eq!(keys, ["a", "m/n", "~", "", "e"]);
     assert_eq!(document.root().members().len(), 5);
-    let names: Vec<_> = document
-        .root()
-        .names()
-        .map(|name| name.as_str().unwrap().into_owned())
-        .collect();
+    let names: Vec<_> = document.root().names().map(|name| name.as_str().unwrap().into_owned()).collect();
     assert_eq!(names, keys);
 }
 
@@ -29,9 +25,7 @@ fn values_are_found_by_key_index_and_pointer() {
     assert_eq!(at("/~0"), Some("2"));
     assert_eq!(at("/"), Some("3"));
     assert_eq!(at("/e"), Some("4"));
-    for nowhere in [
-        "a", "/b", "/a/3", "/a/-", "/a/00", "/a/01", "/a/+1", "/a/", "/a/0/x", "/~", "/~2", "/a/1/b/c",
-    ] {
+    for nowhere in ["a", "/b", "/a/3", "/a/-", "/a/00", "/a/01", "/a/+1", "/a/", "/a/0/x", "/~", "/~2", "/a/1/b/c"] {
         assert_eq!(at(nowhere), None, "{nowhere}");
     }
     assert_eq!(root.get("e").unwrap().raw(), "4");

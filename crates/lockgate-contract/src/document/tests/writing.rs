@@ -57,12 +57,7 @@ fn values_are_shaped_as_serde_json_shapes_them() {
         unit: (),
         tuple: (true, 7),
         bytes: Bytes,
-        shapes: vec![
-            Shape::Unit,
-            Shape::Newtype(1),
-            Shape::Tuple(1, 2),
-            Shape::Struct { a: Some(1) },
-        ],
+        shapes: vec![Shape::Unit, Shape::Newtype(1), Shape::Tuple(1, 2), Shape::Struct { a: Some(1) }],
         keyed: BTreeMap::from([(-1, 1), (2, 2)]),
         quote: false,
     };
@@ -76,31 +71,13 @@ fn values_are_shaped_as_serde_json_shapes_them() {
 
 #[test]
 fn floats_are_written_shortest_and_read_back() {
-    for float in [
-        0.0,
-        -0.0,
-        1e16,
-        1e-7,
-        5e-324,
-        f64::MAX,
-        f64::MIN_POSITIVE,
-        1e23,
-        1_152_921_504_606_846_976.0,
-    ] {
+    for float in [0.0, -0.0, 1e16, 1e-7, 5e-324, f64::MAX, f64::MIN_POSITIVE, 1e23, 1_152_921_504_606_846_976.0] {
         let document = Document::from_serialize(&float).unwrap();
-        assert_eq!(
-            parse(document.text()).decode::<f64>().unwrap().to_bits(),
-            float.to_bits(),
-            "{document}"
-        );
+        assert_eq!(parse(document.text()).decode::<f64>().unwrap().to_bits(), float.to_bits(), "{document}");
     }
     for float in [0.1, f32::MAX, 16_777_216.0, 1e-45] {
         let document = Document::from_serialize(&float).unwrap();
-        assert_eq!(
-            document.decode::<f32>().unwrap().to_bits(),
-            float.to_bits(),
-            "{document}"
-        );
+        assert_eq!(document.decode::<f32>().unwrap().to_bits(), float.to_bits(), "{document}");
     }
 }
 
@@ -116,26 +93,11 @@ fn a_float_that_is_not_finite_is_an_error_with_its_place() {
         count: u8,
         mean: f64,
     }
-    let value = Statistics {
-        count: 1,
-        mean: f64::NAN,
-    };
-    refused(
-        &Document::from_serialize(&value).unwrap_err(),
-        Some(Fault::NonFiniteNumber),
-        "/mean",
-    );
+    let value = Statistics { count: 1, mean: f64::NAN };
+    refused(&Document::from_serialize(&value).unwrap_err(), Some(Fault::NonFiniteNumber), "/mean");
     let nested = BTreeMap::from([("a/b", vec![vec![], vec![0.0, f64::NEG_INFINITY]])]);
-    refused(
-        &Document::from_serialize(&nested).unwrap_err(),
-        Some(Fault::NonFiniteNumber),
-        "/a~1b/1/1",
-    );
-    refused(
-        &Document::from_serialize(&f32::INFINITY).unwrap_err(),
-        Some(Fault::NonFiniteNumber),
-        "",
-    );
+    refused(&Document::from_serialize(&nested).unwrap_err(), Some(Fault::NonFiniteNumber), "/a~1b/1/1");
+    refused(&Document::from_serialize(&f32::INFINITY).unwrap_err(), Some(Fault::NonFiniteNumber), "");
 }
 
 struct Pairs(&'static [(&'static str, u8)]);
@@ -164,11 +126,7 @@ fn a_struct_with_a_field_twice_is_an_error() {
         #[serde(flatten)]
         more: BTreeMap<&'static str, u8>,
     }
-    let error = Document::from_serialize(&Twice {
-        a: 1,
-        more: BTreeMap::from([("a", 2)]),
-    })
-    .unwrap_err();
+    let error = Document::from_serialize(&Twice { a: 1, more: BTreeMap::from([("a", 2)]) }).unwrap_err();
     refused(&error, Some(Fault::DuplicateKey), "/a");
 }
 
@@ -181,10 +139,7 @@ fn a_key_that_is_no_string_is_an_error() {
 
 #[test]
 fn limits_hold_for_values_too() {
-    let limits = Limits {
-        max_bytes: 10,
-        max_depth: 2,
-    };
+    let limits = Limits { max_bytes: 10, max_depth: 2 };
     Document::from_serialize_within(&[[1, 2]], limits).unwrap();
     let deep = Document::from_serialize_within(&[[[1]]], limits).unwrap_err();
     refused(&deep, Some(Fault::TooDeep), "/0/0");

@@ -30,18 +30,10 @@ struct Fixture {
 fn fixture() -> Fixture {
     let folder = tempfile::tempdir().unwrap();
     let path = file::prepare(&folder.path().join("journal.db")).unwrap();
-    let place = Place {
-        path,
-        busy_timeout: Duration::from_millis(50),
-    };
+    let place = Place { path, busy_timeout: Duration::from_millis(50) };
     let readers = Arc::new(Readers::new(place.clone()));
     let writer = Writer::start(place.clone(), Arc::new(Stopped), Arc::clone(&readers)).unwrap();
-    Fixture {
-        writer,
-        place,
-        readers,
-        _folder: folder,
-    }
+    Fixture { writer, place, readers, _folder: folder }
 }
 
 impl Fixture {
@@ -54,11 +46,7 @@ impl Fixture {
     fn stored(&self) -> Vec<String> {
         let connection = self.place.reader().unwrap();
         let mut statement = connection.prepare("SELECT run_id FROM run ORDER BY place").unwrap();
-        statement
-            .query_map([], |row| row.get(0))
-            .unwrap()
-            .map(Result::unwrap)
-            .collect()
+        statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
     }
 }
 
@@ -90,11 +78,7 @@ impl Gate {
     /// Called by the test: waits until the request is inside.
     fn wait_until_entered(&self) {
         let (state, changed) = &*self.0;
-        drop(
-            changed
-                .wait_while(state.lock().unwrap(), |(inside, _)| !*inside)
-                .unwrap(),
-        );
+        drop(changed.wait_while(state.lock().unwrap(), |(inside, _)| !*inside).unwrap());
     }
 
     fn open(&self) {
@@ -108,11 +92,7 @@ fn send<T: Send + 'static>(
     work: impl FnOnce(&Connection, Timestamp) -> Result<T, JournalError> + Send + 'static,
 ) -> oneshot::Receiver<Result<T, JournalError>> {
     let (reply, answer) = oneshot::channel();
-    let request = Box::new(Queued {
-        work: Some(work),
-        answer: None,
-        reply,
-    });
+    let request = Box::new(Queued { work: Some(work), answer: None, reply });
     assert!(writer.requests.as_ref().unwrap().send(request).is_ok());
     answer
 }
@@ -139,9 +119,7 @@ async fn what_is_queued_becomes_one_commit() {
             answers.push(send(&fixture.writer, move |connection, _| {
                 insert(connection, &format!("run-{number}"))?;
                 // What one transaction wrote is one version of the database for every other connection.
-                connection
-                    .query_row("SELECT count(*) FROM run", [], |row| row.get::<_, i64>(0))
-                    .map_err(storage)
+                connection.query_row("SELECT count(*) FROM run", [], |row| row.get::<_, i64>(0)).map_err(storage)
             }));
         }
     });
@@ -150,11 +128,7 @@ async fn what_is_queued_becomes_one_commit() {
     let mut versions = std::collections::BTreeSet::new();
     for (number, answer) in answers.into_iter().enumerate() {
         assert_eq!(answer.await.unwrap(), Ok(i64::try_from(number + 1).unwrap()));
-        versions.insert(
-            reader
-                .pragma_query_value(None, "data_version", |row| row.get::<_, i64>(0))
-                .unwrap(),
-        );
+        versions.insert(reader.pragma_query_value(None, "data_version", |row| row.get::<_, i64>(0)).unwrap());
     }
     assert!(versions.len() <= 2, "{versions:?}");
     assert_eq!(fixture.stored().len(), LARGEST_GROUP + 1);
@@ -168,15 +142,8 @@ async fn one_bad_request_of_a_group_fails_alone() {
         for id in ["run-a", "run-b", "run-a", "run-c"] {
             answers.push(send(&fixture.writer, move |connection, _| {
                 // Written first, so that there is something to undo.
-                insert(
-                    connection,
-                    &format!("{id}-{}", if id == "run-b" { "bad" } else { "good" }),
-                )?;
-                if id == "run-b" {
-                    Err(JournalError::Exists("b".to_owned()))
-                } else {
-                    Ok(())
-                }
+                insert(connection, &format!("{id}-{}", if id == "run-b" { "bad" } else { "good" }))?;
+                if id == "run-b" { Err(JournalError::Exists("b".to_owned())) } else { Ok(()) }
             }));
         }
     });
@@ -200,9 +167,7 @@ async fn a_failed_commit_is_unknown_to_everybody_and_the_file_is_opened_again() 
     let mut answers = Vec::new();
     as_one_group(&fixture.writer, || {
         answers.push(send(&fixture.writer, |connection, _| insert(connection, "run-good")));
-        answers.push(send(&fixture.writer, |_, _| {
-            Err(JournalError::Exists("refused".to_owned()))
-        }));
+        answers.push(send(&fixture.writer, |_, _| Err(JournalError::Exists("refused".to_owned()))));
         answers.push(send(&fixture.writer, |connection, _| {
             // A foreign key that is checked at the commit only, and then is not there.
             connection
@@ -244,9 +209,7 @@ async fn a_full_disk_is_unavailable_and_writes_nothing() {
         .writer
         .commit(|connection, _| {
             connection
-                .query_row("SELECT page_count FROM pragma_page_count", [], |row| {
-                    row.get::<_, i64>(0)
-                })
+                .query_row("SELECT page_count FROM pragma_page_count", [], |row| row.get::<_, i64>(0))
                 .and_then(|pages| connection.pragma_update(None, "max_page_count", pages))
                 .map_err(storage)
         })
@@ -254,10 +217,7 @@ async fn a_full_disk_is_unavailable_and_writes_nothing() {
         .unwrap();
     let large = "x".repeat(1 << 20);
     let told = fixture.insert(&large).await;
-    assert!(
-        matches!(&told, Err(JournalError::Unavailable(text)) if text.contains("full")),
-        "{told:?}"
-    );
+    assert!(matches!(&told, Err(JournalError::Unavailable(text)) if text.contains("full")), "{told:?}");
     assert_eq!(fixture.stored(), ["run-before"]);
 }
 
@@ -267,10 +227,7 @@ async fn a_lock_that_others_hold_too_long_is_unavailable() {
     let other = Connection::open(&fixture.place.path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let told = fixture.insert("run-a").await;
-    assert!(
-        matches!(&told, Err(JournalError::Unavailable(text)) if text.contains("locked")),
-        "{told:?}"
-    );
+    assert!(matches!(&told, Err(JournalError::Unavailable(text)) if text.contains("locked")), "{told:?}");
     other.execute_batch("ROLLBACK").unwrap();
     fixture.insert("run-b").await.unwrap();
     assert_eq!(fixture.stored(), ["run-b"]);
@@ -282,17 +239,10 @@ fn dropping_the_writer_writes_what_is_queued() {
     as_one_group(&fixture.writer, || {
         for number in 0..20 {
             // Nobody waits for the answer.
-            drop(send(&fixture.writer, move |connection, _| {
-                insert(connection, &format!("run-{number:02}"))
-            }));
+            drop(send(&fixture.writer, move |connection, _| insert(connection, &format!("run-{number:02}"))));
         }
     });
-    let Fixture {
-        writer,
-        place,
-        readers,
-        _folder,
-    } = fixture;
+    let Fixture { writer, place, readers, _folder } = fixture;
     drop(writer);
     let stored = count(&place);
     drop(readers);
@@ -300,11 +250,7 @@ fn dropping_the_writer_writes_what_is_queued() {
 }
 
 fn count(place: &Place) -> i64 {
-    place
-        .reader()
-        .unwrap()
-        .query_row("SELECT count(*) FROM run", [], |row| row.get(0))
-        .unwrap()
+    place.reader().unwrap().query_row("SELECT count(*) FROM run", [], |row| row.get(0)).unwrap()
 }
 
 #[tokio::test]
@@ -313,9 +259,6 @@ async fn a_panic_in_the_writer_is_told_and_nothing_is_written_after_it() {
     let told: Result<(), JournalError> = fixture.writer.commit(|_, _| panic!("a bug, on purpose")).await;
     assert!(matches!(told, Err(JournalError::CommitUnknown(_))), "{told:?}");
     let told = fixture.insert("run-a").await;
-    assert!(
-        matches!(told, Err(JournalError::Unavailable(_) | JournalError::CommitUnknown(_))),
-        "{told:?}"
-    );
+    assert!(matches!(told, Err(JournalError::Unavailable(_) | JournalError::CommitUnknown(_))), "{told:?}");
     assert!(fixture.stored().is_empty());
 }

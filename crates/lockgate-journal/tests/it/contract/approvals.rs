@@ -29,10 +29,7 @@ async fn a_question_is_asked_once(f: Fixture) {
     f.ask(&run, "apr-1").await;
     let before = (f.everything(&run).await, f.everything(&other).await);
     for run in [&run, &other] {
-        let again = f
-            .journal
-            .ask(approval(run, "apr-1"), vec![event("approval.requested")])
-            .await;
+        let again = f.journal.ask(approval(run, "apr-1"), vec![event("approval.requested")]).await;
         assert_eq!(again.unwrap_err(), JournalError::Exists("apr-1".to_owned()));
     }
     assert_eq!((f.everything(&run).await, f.everything(&other).await), before);
@@ -43,10 +40,7 @@ async fn a_question_comes_back_as_it_was(f: Fixture) {
     let asked = f.ask(&run, "apr-1").await;
     let read = f.journal.approval(&ApprovalId::new("apr-1")).await.unwrap().unwrap();
     assert_eq!(format!("{read:?}"), format!("{asked:?}"));
-    assert_eq!(
-        read.arguments.text(),
-        "{ \"amount\" : 123456789012345678901234567890.10 ,\n \"to\": \"bøb\" }"
-    );
+    assert_eq!(read.arguments.text(), "{ \"amount\" : 123456789012345678901234567890.10 ,\n \"to\": \"bøb\" }");
     assert_eq!(f.kinds(&run).await, ["run.started", "approval.requested"]);
 }
 
@@ -58,15 +52,8 @@ async fn a_question_begins_undecided_whatever_it_says(f: Fixture) {
     forged.decided_at = Some(START);
     f.journal.ask(forged, Vec::new()).await.unwrap();
     let read = f.journal.approval(&ApprovalId::new("apr-1")).await.unwrap().unwrap();
-    assert_eq!(
-        (read.state, read.decided_by, read.decided_at),
-        (ApprovalState::Pending, None, None)
-    );
-    let refused = f
-        .journal
-        .claim(&run, claim(&run.call(0, 0), 1, Some("apr-1")), Vec::new())
-        .await
-        .unwrap_err();
+    assert_eq!((read.state, read.decided_by, read.decided_at), (ApprovalState::Pending, None, None));
+    let refused = f.journal.claim(&run, claim(&run.call(0, 0), 1, Some("apr-1")), Vec::new()).await.unwrap_err();
     assert_eq!(refused, ClaimRefused::Approval(ApprovalState::Pending));
 }
 
@@ -74,13 +61,8 @@ async fn a_question_begins_undecided_whatever_it_says(f: Fixture) {
 async fn decided(f: &Fixture, run: &RunId) -> Vec<(String, String, Option<String>)> {
     let mut bodies = Vec::new();
     let events = f.events(run).await;
-    for event in events
-        .into_iter()
-        .filter(|event| event.kind == EventType::ApprovalDecided)
-    {
-        let Body::ApprovalDecided(body) = event.body().unwrap() else {
-            panic!("another body: {event:?}")
-        };
+    for event in events.into_iter().filter(|event| event.kind == EventType::ApprovalDecided) {
+        let Body::ApprovalDecided(body) = event.body().unwrap() else { panic!("another body: {event:?}") };
         assert_eq!((event.step, event.call_id), (7, Some(run.call(0, 0))));
         bodies.push((body.decision, body.decided_by, body.reason));
     }
@@ -101,10 +83,7 @@ async fn a_decision_is_taken_once(f: Fixture) {
     let record = f.journal.decide(granted).await.unwrap();
     assert_eq!(record.state, ApprovalState::Granted);
     assert_eq!(record.decided_at, Some(START.after(Duration::from_secs(3))));
-    assert_eq!(
-        (record.decided_by.as_deref(), record.reason.as_deref()),
-        (Some("alice"), Some("fine"))
-    );
+    assert_eq!((record.decided_by.as_deref(), record.reason.as_deref()), (Some("alice"), Some("fine")));
     let stored = f.journal.approval(&ApprovalId::new("apr-1")).await.unwrap().unwrap();
     assert_eq!(format!("{stored:?}"), format!("{record:?}"));
 
@@ -113,13 +92,7 @@ async fn a_decision_is_taken_once(f: Fixture) {
         "bob".clone_into(&mut second.by);
         let told = f.journal.decide(second).await.unwrap_err();
         let state = ApprovalState::Granted;
-        assert_eq!(
-            told,
-            DecisionRefused::NotOpen {
-                approval: ApprovalId::new("apr-1"),
-                state
-            }
-        );
+        assert_eq!(told, DecisionRefused::NotOpen { approval: ApprovalId::new("apr-1"), state });
     }
     let after = f.journal.approval(&ApprovalId::new("apr-1")).await.unwrap().unwrap();
     assert_eq!(format!("{after:?}"), format!("{record:?}"));
@@ -152,13 +125,7 @@ async fn two_decide_and_one_wins(f: Fixture) {
             (yes, no) => panic!("not one winner: {yes:?} {no:?}"),
         };
         let state = winner.state;
-        assert_eq!(
-            loser,
-            DecisionRefused::NotOpen {
-                approval: ApprovalId::new(id.as_str()),
-                state
-            }
-        );
+        assert_eq!(loser, DecisionRefused::NotOpen { approval: ApprovalId::new(id.as_str()), state });
         let stored = f.journal.approval(&ApprovalId::new(id)).await.unwrap().unwrap();
         assert_eq!(format!("{stored:?}"), format!("{winner:?}"));
     }
@@ -173,13 +140,7 @@ async fn a_late_decision_is_refused_and_recorded(f: Fixture) {
     let state = ApprovalState::Expired;
     for answer in [ApprovalState::Granted, ApprovalState::Denied, ApprovalState::Withdrawn] {
         let told = f.journal.decide(decision("apr-1", answer)).await.unwrap_err();
-        assert_eq!(
-            told,
-            DecisionRefused::NotOpen {
-                approval: ApprovalId::new("apr-1"),
-                state
-            }
-        );
+        assert_eq!(told, DecisionRefused::NotOpen { approval: ApprovalId::new("apr-1"), state });
     }
     let read = f.journal.approval(&ApprovalId::new("apr-1")).await.unwrap().unwrap();
     assert_eq!((read.state, read.decided_by), (state, None));
@@ -207,30 +168,16 @@ async fn a_granted_question_can_be_withdrawn(f: Fixture) {
     let mut withdrawn = decision("apr-1", ApprovalState::Withdrawn);
     "bob".clone_into(&mut withdrawn.by);
     let record = f.journal.decide(withdrawn).await.unwrap();
-    assert_eq!(
-        (record.state, record.decided_by.as_deref()),
-        (ApprovalState::Withdrawn, Some("bob"))
-    );
+    assert_eq!((record.state, record.decided_by.as_deref()), (ApprovalState::Withdrawn, Some("bob")));
     for answer in [ApprovalState::Granted, ApprovalState::Withdrawn] {
         let told = f.journal.decide(decision("apr-1", answer)).await.unwrap_err();
         let state = ApprovalState::Withdrawn;
-        assert_eq!(
-            told,
-            DecisionRefused::NotOpen {
-                approval: ApprovalId::new("apr-1"),
-                state
-            }
-        );
+        assert_eq!(told, DecisionRefused::NotOpen { approval: ApprovalId::new("apr-1"), state });
     }
     let again = row("refused", "alice", Some("already_withdrawn"));
     assert_eq!(
         decided(&f, &run).await,
-        [
-            row("granted", "alice", None),
-            row("withdrawn", "bob", None),
-            again.clone(),
-            again
-        ]
+        [row("granted", "alice", None), row("withdrawn", "bob", None), again.clone(), again]
     );
 }
 
@@ -240,28 +187,15 @@ async fn a_word_that_is_no_answer_writes_nothing(f: Fixture) {
     let before = f.everything(&run).await;
     for answer in [ApprovalState::Pending, ApprovalState::Expired, ApprovalState::Consumed] {
         let told = f.journal.decide(decision("apr-1", answer)).await.unwrap_err();
-        assert!(
-            matches!(told, DecisionRefused::Journal(JournalError::Unavailable(_))),
-            "{told:?}"
-        );
+        assert!(matches!(told, DecisionRefused::Journal(JournalError::Unavailable(_))), "{told:?}");
     }
     assert_eq!(f.everything(&run).await, before);
 }
 
 async fn a_decision_about_nothing_is_not_found(f: Fixture) {
-    let told = f
-        .journal
-        .decide(decision("apr-none", ApprovalState::Granted))
-        .await
-        .unwrap_err();
+    let told = f.journal.decide(decision("apr-none", ApprovalState::Granted)).await.unwrap_err();
     assert_eq!(told, DecisionRefused::NotFound(ApprovalId::new("apr-none")));
-    assert!(
-        f.journal
-            .approval(&ApprovalId::new("apr-none"))
-            .await
-            .unwrap()
-            .is_none()
-    );
+    assert!(f.journal.approval(&ApprovalId::new("apr-none")).await.unwrap().is_none());
 }
 
 async fn questions_are_filtered_by_run_and_by_state_as_of_now(f: Fixture) {
@@ -282,25 +216,12 @@ async fn questions_are_filtered_by_run_and_by_state_as_of_now(f: Fixture) {
     f.decide("apr-granted", ApprovalState::Granted).await;
     f.decide("apr-denied", ApprovalState::Denied).await;
     let ids = async |run_id: Option<&RunId>, state| {
-        let filter = ApprovalFilter {
-            run_id: run_id.cloned(),
-            state,
-        };
+        let filter = ApprovalFilter { run_id: run_id.cloned(), state };
         let found = f.journal.approvals(filter).await.unwrap();
-        assert!(
-            found
-                .iter()
-                .all(|approval| state.is_none_or(|state| approval.state == state))
-        );
-        found
-            .into_iter()
-            .map(|approval| approval.approval_id.to_string())
-            .collect::<Vec<_>>()
+        assert!(found.iter().all(|approval| state.is_none_or(|state| approval.state == state)));
+        found.into_iter().map(|approval| approval.approval_id.to_string()).collect::<Vec<_>>()
     };
-    assert_eq!(
-        ids(None, None).await,
-        ["apr-granted", "apr-long", "apr-late", "apr-denied"]
-    );
+    assert_eq!(ids(None, None).await, ["apr-granted", "apr-long", "apr-late", "apr-denied"]);
     assert_eq!(ids(Some(&run), None).await, ["apr-granted", "apr-late", "apr-denied"]);
     assert_eq!(ids(None, Some(ApprovalState::Pending)).await, ["apr-long", "apr-late"]);
     assert_eq!(ids(Some(&run), Some(ApprovalState::Pending)).await, ["apr-late"]);
@@ -309,10 +230,7 @@ async fn questions_are_filtered_by_run_and_by_state_as_of_now(f: Fixture) {
     f.clock.pass(OPEN_FOR);
     assert_eq!(ids(None, Some(ApprovalState::Pending)).await, ["apr-long"]);
     assert!(ids(None, Some(ApprovalState::Granted)).await.is_empty());
-    assert_eq!(
-        ids(None, Some(ApprovalState::Expired)).await,
-        ["apr-granted", "apr-late"]
-    );
+    assert_eq!(ids(None, Some(ApprovalState::Expired)).await, ["apr-granted", "apr-late"]);
     assert_eq!(ids(None, Some(ApprovalState::Denied)).await, ["apr-denied"]);
     assert!(ids(Some(&RunId::new("run-none")), None).await.is_empty());
 }

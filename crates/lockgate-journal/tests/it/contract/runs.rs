@@ -47,11 +47,7 @@ async fn a_run_is_made_once(f: Fixture) {
 }
 
 async fn events_are_numbered_without_gaps_by_many_writers(f: Fixture) {
-    let runs = [
-        f.create("run-a").await,
-        f.create("run-b").await,
-        f.create("run-c").await,
-    ];
+    let runs = [f.create("run-a").await, f.create("run-b").await, f.create("run-c").await];
     let mut tasks = Vec::new();
     for task in 0..24_usize {
         let (journal, run) = (f.journal.clone(), runs[task % runs.len()].clone());
@@ -87,18 +83,10 @@ async fn events_are_numbered_without_gaps_by_many_writers(f: Fixture) {
 async fn an_append_is_one_piece(f: Fixture) {
     let run = f.create("run-a").await;
     f.clock.pass(Duration::from_millis(5));
-    let appended = f
-        .journal
-        .append(&run, vec![event("x.a"), event("x.b"), event("x.c")])
-        .await
-        .unwrap();
+    let appended = f.journal.append(&run, vec![event("x.a"), event("x.b"), event("x.c")]).await.unwrap();
     let stored = f.journal.events(&run, 1).await.unwrap();
     assert_eq!(format!("{appended:?}"), format!("{stored:?}"));
-    assert!(
-        stored
-            .iter()
-            .all(|event| event.at == START.after(Duration::from_millis(5)))
-    );
+    assert!(stored.iter().all(|event| event.at == START.after(Duration::from_millis(5))));
     assert_eq!(f.journal.run(&run).await.unwrap().unwrap().updated_at, stored[0].at);
     // Nothing at all is no event, and leaves the run as it is.
     f.clock.pass(Duration::from_millis(5));
@@ -126,10 +114,7 @@ async fn an_event_comes_back_as_it_was(f: Fixture) {
 
 async fn an_unknown_kind_is_kept(f: Fixture) {
     let run = f.create("run-a").await;
-    f.journal
-        .append(&run, vec![event_with("future.thing", "[1]")])
-        .await
-        .unwrap();
+    f.journal.append(&run, vec![event_with("future.thing", "[1]")]).await.unwrap();
     let events = f.events(&run).await;
     assert_eq!(events[1].kind, EventType::Other("future.thing".to_owned()));
     assert_eq!(events[1].data.text(), "[1]");
@@ -137,25 +122,9 @@ async fn an_unknown_kind_is_kept(f: Fixture) {
 
 async fn events_are_read_from_a_number_on(f: Fixture) {
     let run = f.create("run-a").await;
-    f.journal
-        .append(&run, vec![event("x.a"), event("x.b"), event("x.c")])
-        .await
-        .unwrap();
-    for (after, expected) in [
-        (0, vec![1, 2, 3, 4]),
-        (2, vec![3, 4]),
-        (4, vec![]),
-        (5, vec![]),
-        (u64::MAX, vec![]),
-    ] {
-        let numbers: Vec<u64> = f
-            .journal
-            .events(&run, after)
-            .await
-            .unwrap()
-            .iter()
-            .map(|event| event.seq)
-            .collect();
+    f.journal.append(&run, vec![event("x.a"), event("x.b"), event("x.c")]).await.unwrap();
+    for (after, expected) in [(0, vec![1, 2, 3, 4]), (2, vec![3, 4]), (4, vec![]), (5, vec![]), (u64::MAX, vec![])] {
+        let numbers: Vec<u64> = f.journal.events(&run, after).await.unwrap().iter().map(|event| event.seq).collect();
         assert_eq!(numbers, expected, "after {after}");
     }
 }
@@ -168,34 +137,21 @@ async fn the_status_is_that_of_the_last_run_event(f: Fixture) {
         (vec!["run.resumed"], None),
         (vec!["run.needs_reconciliation"], Some(RunStatus::NeedsReconciliation)),
         (vec!["run.resumed", "run.failed"], Some(RunStatus::Failed)),
-        (
-            vec!["run.resumed", "run.cancelled", "x.other"],
-            Some(RunStatus::Cancelled),
-        ),
+        (vec!["run.resumed", "run.cancelled", "x.other"], Some(RunStatus::Cancelled)),
         (vec!["run.limit_reached", "run.resumed"], None),
         (vec!["run.limit_reached"], Some(RunStatus::LimitReached)),
         (vec!["run.completed"], Some(RunStatus::Completed)),
     ] {
-        f.journal
-            .append(&run, kinds.iter().copied().map(event).collect())
-            .await
-            .unwrap();
-        assert_eq!(
-            f.journal.run(&run).await.unwrap().unwrap().status,
-            expected,
-            "{kinds:?}"
-        );
+        f.journal.append(&run, kinds.iter().copied().map(event).collect()).await.unwrap();
+        assert_eq!(f.journal.run(&run).await.unwrap().unwrap().status, expected, "{kinds:?}");
     }
 }
 
 async fn runs_are_listed_newest_first(f: Fixture) {
     // Two of them in one millisecond: the later one is the newer one.
-    for (id, kind) in [
-        ("run-b", "run.completed"),
-        ("run-c", "run.failed"),
-        ("run-a", "run.completed"),
-        ("run-d", "x.y"),
-    ] {
+    for (id, kind) in
+        [("run-b", "run.completed"), ("run-c", "run.failed"), ("run-a", "run.completed"), ("run-d", "x.y")]
+    {
         let run = f.create(id).await;
         f.journal.append(&run, vec![event(kind)]).await.unwrap();
         if id != "run-b" {
@@ -222,28 +178,11 @@ async fn an_unknown_run_is_an_error(f: Fixture) {
     let expected = JournalError::NoSuchRun(run.clone());
     assert_eq!(f.journal.append(&run, vec![event("x.a")]).await.unwrap_err(), expected);
     assert_eq!(f.journal.append(&run, Vec::new()).await.unwrap_err(), expected);
-    assert_eq!(
-        f.journal.ask(approval(&run, "apr-1"), Vec::new()).await.unwrap_err(),
-        expected
-    );
-    assert_eq!(
-        f.journal
-            .approval(&ApprovalId::new("apr-1"))
-            .await
-            .unwrap()
-            .map(|a| a.approval_id),
-        None
-    );
-    let refused = f
-        .journal
-        .claim(&run, claim(&call, 1, Some("apr-1")), Vec::new())
-        .await
-        .unwrap_err();
+    assert_eq!(f.journal.ask(approval(&run, "apr-1"), Vec::new()).await.unwrap_err(), expected);
+    assert_eq!(f.journal.approval(&ApprovalId::new("apr-1")).await.unwrap().map(|a| a.approval_id), None);
+    let refused = f.journal.claim(&run, claim(&call, 1, Some("apr-1")), Vec::new()).await.unwrap_err();
     assert_eq!(refused, ClaimRefused::Journal(expected.clone()));
-    let stored = f
-        .journal
-        .settle(&run, &call, Some(artifact("art-1", "x")), Vec::new())
-        .await;
+    let stored = f.journal.settle(&run, &call, Some(artifact("art-1", "x")), Vec::new()).await;
     assert_eq!(stored.unwrap_err(), expected);
     assert_eq!(f.journal.events(&run, 0).await.unwrap_err(), expected);
     assert_eq!(f.journal.run(&run).await.unwrap(), None);

@@ -5,10 +5,7 @@ use reqwest::header::HeaderValue;
 use super::*;
 
 fn headers(entries: &[(&'static str, &'static str)]) -> HeaderMap {
-    entries
-        .iter()
-        .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
-        .collect()
+    entries.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))).collect()
 }
 
 fn code(status: u16) -> &'static str {
@@ -75,14 +72,8 @@ fn retry_after_is_seconds_or_a_date_counted_from_the_answers_own() {
     assert_eq!(seconds(&[("retry-after", "7")]), Some(7.0));
     assert_eq!(seconds(&[("retry-after", "7"), ("retry-after-ms", "250")]), Some(0.25));
     let date = ("date", "Sun, 06 Nov 1994 08:49:37 GMT");
-    assert_eq!(
-        seconds(&[date, ("retry-after", "Sun, 06 Nov 1994 08:50:07 GMT")]),
-        Some(30.0)
-    );
-    assert_eq!(
-        seconds(&[date, ("retry-after", "Sun, 06 Nov 1994 08:40:00 GMT")]),
-        Some(0.0)
-    );
+    assert_eq!(seconds(&[date, ("retry-after", "Sun, 06 Nov 1994 08:50:07 GMT")]), Some(30.0));
+    assert_eq!(seconds(&[date, ("retry-after", "Sun, 06 Nov 1994 08:40:00 GMT")]), Some(0.0));
     assert_eq!(seconds(&[("retry-after", "Sun, 06 Nov 1994 08:50:07 GMT")]), None);
     assert_eq!(seconds(&[("retry-after", "soon")]), None);
     assert_eq!(seconds(&[]), None);
@@ -93,10 +84,7 @@ fn an_endless_wait_is_not_believed() {
     let error = from_status(503, &headers(&[("retry-after", "18446744073709551615")]), "");
     assert_eq!(
         error,
-        ModelError::Overloaded {
-            detail: "status 503: no message".to_owned(),
-            retry_after: Some(MAX_RETRY_AFTER)
-        }
+        ModelError::Overloaded { detail: "status 503: no message".to_owned(), retry_after: Some(MAX_RETRY_AFTER) }
     );
 }
 
@@ -110,13 +98,7 @@ fn an_error_inside_an_answer_has_the_error_of_its_status() {
     assert_eq!(limited.code(), "model_rate_limited");
     assert!(limited.to_string().contains("slow down"));
     assert_eq!(read(r#"{"code": 503, "message": "no"}"#).code(), "model_overloaded");
-    assert_eq!(
-        read(r#"{"code": "bad", "message": "no"}"#).code(),
-        "model_invalid_response"
-    );
+    assert_eq!(read(r#"{"code": "bad", "message": "no"}"#).code(), "model_invalid_response");
     assert_eq!(read(r#"{"message": "no"}"#).code(), "model_invalid_response");
-    assert_eq!(
-        read(r#"{"code": 200, "message": "no"}"#).code(),
-        "model_invalid_response"
-    );
+    assert_eq!(read(r#"{"code": 200, "message": "no"}"#).code(), "model_invalid_response");
 }

@@ -12,18 +12,12 @@ fn call(index: u32, provider_call_id: &str, arguments_text: &str) -> MessageCall
 }
 
 fn turn(calls: &[MessageCall]) -> Message {
-    Message::Assistant {
-        text: None,
-        calls: calls.to_vec(),
-    }
+    Message::Assistant { text: None, calls: calls.to_vec() }
 }
 
 fn result(call: &MessageCall, content: &str) -> Message {
     let content = Document::parse(content, crate::openai::limits(content.len())).unwrap();
-    Message::Tool {
-        call_id: call.call_id.clone(),
-        content,
-    }
+    Message::Tool { call_id: call.call_id.clone(), content }
 }
 
 /// The ids of calls and results in the order of the wire.
@@ -42,10 +36,7 @@ fn ids(messages: &[Message]) -> Vec<String> {
 #[test]
 fn the_providers_ids_stay_where_they_work() {
     let (a, b) = (call(0, "x", "{}"), call(1, "y", "{}"));
-    assert_eq!(
-        ids(&[turn(&[a.clone(), b.clone()]), result(&a, "1"), result(&b, "2")]),
-        ["x", "y", "-> x", "-> y"]
-    );
+    assert_eq!(ids(&[turn(&[a.clone(), b.clone()]), result(&a, "1"), result(&b, "2")]), ["x", "y", "-> x", "-> y"]);
 }
 
 #[test]
@@ -81,9 +72,7 @@ fn empty_and_doubled_ids_are_made_unique_and_pair_by_occurrence() {
 fn a_history_that_does_not_pair_is_refused() {
     let (a, b) = (call(0, "x", "{}"), call(1, "y", "{}"));
     let one = std::slice::from_ref(&a);
-    let user = Message::User {
-        text: "hello".to_owned(),
-    };
+    let user = Message::User { text: "hello".to_owned() };
     for broken in [
         vec![turn(one)],
         vec![turn(one), user.clone(), result(&a, "1")],
@@ -104,18 +93,9 @@ fn arguments_go_back_raw_if_they_are_an_object_and_as_an_empty_one_if_not() {
     for whole in [r#"{"n": 9007199254740993, "x":0.10}"#, " { } ", r#"{"a":{"b":[]}}"#] {
         assert_eq!(object_text(whole), whole);
     }
-    for broken in [
-        "",
-        " ",
-        r#"{"a": 1"#,
-        r#"{"a":1,"a":2}"#,
-        "[]",
-        "null",
-        "1",
-        "\"{}\"",
-        "{} trailing",
-        r#"{"a": NaN}"#,
-    ] {
+    for broken in
+        ["", " ", r#"{"a": 1"#, r#"{"a":1,"a":2}"#, "[]", "null", "1", "\"{}\"", "{} trailing", r#"{"a": NaN}"#]
+    {
         assert_eq!(object_text(broken), "{}", "{broken}");
     }
 }
@@ -125,8 +105,5 @@ fn a_turn_without_text_and_calls_still_has_a_text() {
     let names = WireNames::default();
     let messages = [turn(&[])];
     let wire = wire_messages(&messages, &names).unwrap();
-    assert_eq!(
-        serde_json::to_string(&wire).unwrap(),
-        r#"[{"role":"assistant","content":""}]"#
-    );
+    assert_eq!(serde_json::to_string(&wire).unwrap(), r#"[{"role":"assistant","content":""}]"#);
 }

@@ -3,19 +3,11 @@
 use super::*;
 
 fn resolve(options: ChatCompletionsOptions, variables: &[(&str, &str)]) -> Result<Resolved, OptionsError> {
-    options.resolve(|name| {
-        variables
-            .iter()
-            .find(|(key, _)| *key == name)
-            .map(|(_, value)| (*value).to_owned())
-    })
+    options.resolve(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
 }
 
 fn at(base_url: &str) -> ChatCompletionsOptions {
-    ChatCompletionsOptions {
-        base_url: Some(base_url.to_owned()),
-        ..ChatCompletionsOptions::new("m")
-    }
+    ChatCompletionsOptions { base_url: Some(base_url.to_owned()), ..ChatCompletionsOptions::new("m") }
 }
 
 fn document(text: &str) -> Document {
@@ -27,52 +19,22 @@ fn the_options_come_before_the_environment_and_that_before_openai() {
     let key = ("OPENAI_API_KEY", "k");
     let local = ("OPENAI_BASE_URL", "http://localhost:11434/v1/");
     let endpoint = |options, variables: &[_]| resolve(options, variables).unwrap().endpoint.to_string();
-    assert_eq!(
-        endpoint(at("https://example.org/api"), &[local]),
-        "https://example.org/api/chat/completions"
-    );
-    assert_eq!(
-        endpoint(ChatCompletionsOptions::new("m"), &[local]),
-        "http://localhost:11434/v1/chat/completions"
-    );
-    assert_eq!(
-        endpoint(ChatCompletionsOptions::new("m"), &[key]),
-        "https://api.openai.com/v1/chat/completions"
-    );
-    assert_eq!(
-        endpoint(at("http://127.0.0.1:8080"), &[]),
-        "http://127.0.0.1:8080/chat/completions"
-    );
+    assert_eq!(endpoint(at("https://example.org/api"), &[local]), "https://example.org/api/chat/completions");
+    assert_eq!(endpoint(ChatCompletionsOptions::new("m"), &[local]), "http://localhost:11434/v1/chat/completions");
+    assert_eq!(endpoint(ChatCompletionsOptions::new("m"), &[key]), "https://api.openai.com/v1/chat/completions");
+    assert_eq!(endpoint(at("http://127.0.0.1:8080"), &[]), "http://127.0.0.1:8080/chat/completions");
 }
 
 #[test]
 fn plain_http_stays_on_this_machine_unless_allowed() {
-    for here in [
-        "http://localhost/v1",
-        "http://127.0.0.1:1/v1",
-        "http://127.9.9.9/v1",
-        "http://[::1]:8080/v1",
-    ] {
+    for here in ["http://localhost/v1", "http://127.0.0.1:1/v1", "http://127.9.9.9/v1", "http://[::1]:8080/v1"] {
         resolve(at(here), &[]).unwrap();
     }
-    for away in [
-        "http://example.org/v1",
-        "http://127.0.0.1.example.org/v1",
-        "http://localhost.example.org",
-        "http://10.0.0.1",
-    ] {
-        assert!(
-            matches!(resolve(at(away), &[]), Err(OptionsError::Insecure { .. })),
-            "{away}"
-        );
-        resolve(
-            ChatCompletionsOptions {
-                allow_insecure: true,
-                ..at(away)
-            },
-            &[],
-        )
-        .unwrap();
+    for away in
+        ["http://example.org/v1", "http://127.0.0.1.example.org/v1", "http://localhost.example.org", "http://10.0.0.1"]
+    {
+        assert!(matches!(resolve(at(away), &[]), Err(OptionsError::Insecure { .. })), "{away}");
+        resolve(ChatCompletionsOptions { allow_insecure: true, ..at(away) }, &[]).unwrap();
     }
 }
 
@@ -94,27 +56,14 @@ fn a_base_url_that_is_not_plain_is_refused_without_repeating_it() {
 
 #[test]
 fn a_key_is_needed_where_it_is_named_or_where_openai_answers() {
-    let named = ChatCompletionsOptions {
-        api_key_variable: Some("MY_KEY".to_owned()),
-        ..at("http://localhost/v1")
-    };
-    assert_eq!(
-        resolve(named.clone(), &[]).unwrap_err(),
-        OptionsError::NoKey {
-            variable: "MY_KEY".to_owned()
-        }
-    );
+    let named = ChatCompletionsOptions { api_key_variable: Some("MY_KEY".to_owned()), ..at("http://localhost/v1") };
+    assert_eq!(resolve(named.clone(), &[]).unwrap_err(), OptionsError::NoKey { variable: "MY_KEY".to_owned() });
     assert_eq!(
         resolve(named.clone(), &[("MY_KEY", " ")]).unwrap_err(),
-        OptionsError::NoKey {
-            variable: "MY_KEY".to_owned()
-        }
+        OptionsError::NoKey { variable: "MY_KEY".to_owned() }
     );
     assert!(resolve(named, &[("MY_KEY", "k\n")]).unwrap().api_key.is_some());
-    assert!(matches!(
-        resolve(ChatCompletionsOptions::new("m"), &[]),
-        Err(OptionsError::NoKey { .. })
-    ));
+    assert!(matches!(resolve(ChatCompletionsOptions::new("m"), &[]), Err(OptionsError::NoKey { .. })));
     assert!(resolve(at("http://localhost/v1"), &[]).unwrap().api_key.is_none());
     let broken = resolve(at("http://localhost/v1"), &[("OPENAI_API_KEY", "a\nb")]).unwrap_err();
     assert!(matches!(broken, OptionsError::UnusableKey { .. }));
@@ -133,30 +82,12 @@ fn a_key_does_not_show_itself() {
 fn numbers_out_of_range_are_refused() {
     let options = || at("http://localhost/v1");
     let refused = |options| matches!(resolve(options, &[]), Err(OptionsError::OutOfRange { .. }));
-    assert!(refused(ChatCompletionsOptions {
-        timeout: Duration::ZERO,
-        ..options()
-    }));
-    assert!(refused(ChatCompletionsOptions {
-        max_response_bytes: 0,
-        ..options()
-    }));
-    assert!(refused(ChatCompletionsOptions {
-        temperature: Some(f64::NAN),
-        ..options()
-    }));
-    assert!(refused(ChatCompletionsOptions {
-        temperature: Some(-1.0),
-        ..options()
-    }));
+    assert!(refused(ChatCompletionsOptions { timeout: Duration::ZERO, ..options() }));
+    assert!(refused(ChatCompletionsOptions { max_response_bytes: 0, ..options() }));
+    assert!(refused(ChatCompletionsOptions { temperature: Some(f64::NAN), ..options() }));
+    assert!(refused(ChatCompletionsOptions { temperature: Some(-1.0), ..options() }));
     assert!(matches!(
-        resolve(
-            ChatCompletionsOptions {
-                model: String::new(),
-                ..options()
-            },
-            &[]
-        ),
+        resolve(ChatCompletionsOptions { model: String::new(), ..options() }, &[]),
         Err(OptionsError::NoModel)
     ));
 }
@@ -165,31 +96,16 @@ fn numbers_out_of_range_are_refused() {
 fn an_extra_body_adds_and_never_overrides() {
     let with = |text: &str, temperature: Option<f64>| {
         resolve(
-            ChatCompletionsOptions {
-                extra_body: Some(document(text)),
-                temperature,
-                ..at("http://localhost/v1")
-            },
+            ChatCompletionsOptions { extra_body: Some(document(text)), temperature, ..at("http://localhost/v1") },
             &[],
         )
     };
-    let members = with(r#"{"seed": 90071992547409931234, "tool_choice": "required"}"#, None)
-        .unwrap()
-        .extra_body;
-    let members: Vec<_> = members
-        .iter()
-        .map(|(key, value)| (key.as_str(), value.text()))
-        .collect();
-    assert_eq!(
-        members,
-        [("seed", "90071992547409931234"), ("tool_choice", "\"required\"")]
-    );
+    let members = with(r#"{"seed": 90071992547409931234, "tool_choice": "required"}"#, None).unwrap().extra_body;
+    let members: Vec<_> = members.iter().map(|(key, value)| (key.as_str(), value.text())).collect();
+    assert_eq!(members, [("seed", "90071992547409931234"), ("tool_choice", "\"required\"")]);
     for own in ["model", "messages", "tools", "stream", "n"] {
         let error = with(&format!("{{\"{own}\": 1}}"), None).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            format!("the extra body has `{own}`, which the adapter writes itself")
-        );
+        assert_eq!(error.to_string(), format!("the extra body has `{own}`, which the adapter writes itself"));
     }
     assert!(with(r#"{"temperature": 1}"#, None).is_ok());
     assert!(with(r#"{"temperature": 1}"#, Some(0.5)).is_err());

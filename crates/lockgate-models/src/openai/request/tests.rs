@@ -32,35 +32,21 @@ fn call(index: u32, name: &str, provider_call_id: &str, arguments_text: &str) ->
 
 /// A history with everything in it: text beside calls, an invented tool, a broken argument text, a missing id.
 fn request() -> ModelRequest {
-    let calls = [
-        call(0, "incident.lookup", "p1", r#"{"id": 9007199254740993}"#),
-        call(1, "no such tool", "", r#"{"a": "#),
-    ];
-    let result = |call: &MessageCall, content| Message::Tool {
-        call_id: call.call_id.clone(),
-        content: document(content),
-    };
+    let calls =
+        [call(0, "incident.lookup", "p1", r#"{"id": 9007199254740993}"#), call(1, "no such tool", "", r#"{"a": "#)];
+    let result =
+        |call: &MessageCall, content| Message::Tool { call_id: call.call_id.clone(), content: document(content) };
     let results = [
         result(&calls[0], r#"{"owner": "team-auth", "cost": 1.10}"#),
-        result(
-            &calls[1],
-            r#"{"code": "unknown_tool", "message": "there is no such tool"}"#,
-        ),
+        result(&calls[1], r#"{"code": "unknown_tool", "message": "there is no such tool"}"#),
     ];
     let [first, second] = results;
     ModelRequest {
         step: 1,
         messages: vec![
-            Message::System {
-                text: "Be brief.".to_owned(),
-            },
-            Message::User {
-                text: "Who owns INC-001?".to_owned(),
-            },
-            Message::Assistant {
-                text: Some("Looking.".to_owned()),
-                calls: calls.to_vec(),
-            },
+            Message::System { text: "Be brief.".to_owned() },
+            Message::User { text: "Who owns INC-001?".to_owned() },
+            Message::Assistant { text: Some("Looking.".to_owned()), calls: calls.to_vec() },
             first,
             second,
         ],
@@ -72,11 +58,7 @@ fn request() -> ModelRequest {
                     r#"{"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}"#,
                 ),
             },
-            ToolDefinition {
-                name: "now".to_owned(),
-                description: String::new(),
-                input_schema: document("{}"),
-            },
+            ToolDefinition { name: "now".to_owned(), description: String::new(), input_schema: document("{}") },
         ],
     }
 }
@@ -112,14 +94,7 @@ fn a_whole_body_looks_like_this() {
 
 #[test]
 fn without_tools_and_options_nothing_is_said_about_them() {
-    let request = ModelRequest {
-        step: 0,
-        messages: vec![Message::User { text: "Hi".to_owned() }],
-        tools: Vec::new(),
-    };
+    let request = ModelRequest { step: 0, messages: vec![Message::User { text: "Hi".to_owned() }], tools: Vec::new() };
     let body = body(&options(None, None), &request, &wire_names(&request)).unwrap();
-    assert_eq!(
-        body,
-        r#"{"model":"small-model","messages":[{"role":"user","content":"Hi"}],"stream":false}"#
-    );
+    assert_eq!(body, r#"{"model":"small-model","messages":[{"role":"user","content":"Hi"}],"stream":false}"#);
 }

@@ -8,17 +8,12 @@ fn read_plain(body: &str) -> Result<ModelResponse, ModelError> {
 
 /// The response to a message, given as JSON.
 fn message(message: &str, finish: &str) -> Result<ModelResponse, ModelError> {
-    read_plain(&format!(
-        r#"{{"choices": [{{"message": {message}, "finish_reason": "{finish}"}}]}}"#
-    ))
+    read_plain(&format!(r#"{{"choices": [{{"message": {message}, "finish_reason": "{finish}"}}]}}"#))
 }
 
 fn only_call(function: &str) -> ProposedCall {
-    let response = message(
-        &format!(r#"{{"tool_calls": [{{"id": "x", "function": {function}}}]}}"#),
-        "tool_calls",
-    )
-    .unwrap();
+    let response =
+        message(&format!(r#"{{"tool_calls": [{{"id": "x", "function": {function}}}]}}"#), "tool_calls").unwrap();
     let [call] = response.calls.try_into().unwrap();
     call
 }
@@ -33,10 +28,7 @@ fn argument_texts_stay_as_they_are() {
         (r#""""#, ""),
         ("null", ""),
         // The form of native Ollama: JSON instead of its text. The slice is kept, digits and spaces too.
-        (
-            r#"{"n" : 123456789012345678901234567890, "x":1.0}"#,
-            r#"{"n" : 123456789012345678901234567890, "x":1.0}"#,
-        ),
+        (r#"{"n" : 123456789012345678901234567890, "x":1.0}"#, r#"{"n" : 123456789012345678901234567890, "x":1.0}"#),
         ("[1,  2]", "[1,  2]"),
         ("true", "true"),
     ] {
@@ -70,27 +62,15 @@ fn calls_keep_their_order_and_ids() {
             {"id": "x", "function": {"name": "plain", "arguments": "{}"}}]}"#,
         "tool_calls",
     );
-    let ids: Vec<String> = response
-        .unwrap()
-        .calls
-        .into_iter()
-        .map(|call| call.provider_call_id)
-        .collect();
+    let ids: Vec<String> = response.unwrap().calls.into_iter().map(|call| call.provider_call_id).collect();
     assert_eq!(ids, ["x", "", "", "", "7", "x"]);
 }
 
 #[test]
 fn the_old_function_call_is_one_call_without_an_id() {
-    let response = message(
-        r#"{"function_call": {"name": "plain", "arguments": "{}"}}"#,
-        "function_call",
-    )
-    .unwrap();
-    let expected = ProposedCall {
-        provider_call_id: String::new(),
-        name: "plain".to_owned(),
-        arguments_text: "{}".to_owned(),
-    };
+    let response = message(r#"{"function_call": {"name": "plain", "arguments": "{}"}}"#, "function_call").unwrap();
+    let expected =
+        ProposedCall { provider_call_id: String::new(), name: "plain".to_owned(), arguments_text: "{}".to_owned() };
     assert_eq!(response.calls, [expected]);
 }
 
@@ -120,42 +100,18 @@ fn a_response_cut_at_the_limit_does_not_pass_for_a_whole_one() {
     };
     assert_eq!(cut(r#"{\"a\": "#).unwrap().calls[0].arguments_text, r#"{"a": "#);
     assert_eq!(cut("").unwrap_err().code(), "model_invalid_response");
-    assert_eq!(
-        message(r#"{"content": ""}"#, "length").unwrap_err().code(),
-        "model_invalid_response"
-    );
-    assert_eq!(
-        message(r#"{"content": "half a sen"}"#, "length")
-            .unwrap()
-            .text
-            .as_deref(),
-        Some("half a sen")
-    );
-    assert_eq!(
-        message(r#"{"content": ""}"#, "content_filter").unwrap_err().code(),
-        "model_refused"
-    );
+    assert_eq!(message(r#"{"content": ""}"#, "length").unwrap_err().code(), "model_invalid_response");
+    assert_eq!(message(r#"{"content": "half a sen"}"#, "length").unwrap().text.as_deref(), Some("half a sen"));
+    assert_eq!(message(r#"{"content": ""}"#, "content_filter").unwrap_err().code(), "model_refused");
 }
 
 #[test]
 fn usage_is_counted_where_it_is_a_count() {
-    let usage = |text: &str| {
-        read_plain(&format!(r#"{{"choices": [{{"message": {{}}}}], "usage": {text}}}"#))
-            .unwrap()
-            .usage
-    };
-    let expected = Usage {
-        input_tokens: Some(35),
-        output_tokens: Some(12),
-    };
-    assert_eq!(
-        usage(r#"{"prompt_tokens": 35, "completion_tokens": 12, "total_tokens": 109}"#),
-        expected
-    );
-    assert_eq!(
-        usage(r#"{"prompt_tokens": -1, "completion_tokens": 1.5}"#),
-        Usage::default()
-    );
+    let usage =
+        |text: &str| read_plain(&format!(r#"{{"choices": [{{"message": {{}}}}], "usage": {text}}}"#)).unwrap().usage;
+    let expected = Usage { input_tokens: Some(35), output_tokens: Some(12) };
+    assert_eq!(usage(r#"{"prompt_tokens": 35, "completion_tokens": 12, "total_tokens": 109}"#), expected);
+    assert_eq!(usage(r#"{"prompt_tokens": -1, "completion_tokens": 1.5}"#), Usage::default());
     assert_eq!(usage("null"), Usage::default());
 }
 
@@ -185,12 +141,6 @@ fn what_cannot_be_read_is_said() {
 #[test]
 fn an_error_in_place_of_a_choice_keeps_its_kind() {
     let code = |body: &str| read_plain(body).unwrap_err().code();
-    assert_eq!(
-        code(r#"{"error": {"code": 429, "message": "slow down"}}"#),
-        "model_rate_limited"
-    );
-    assert_eq!(
-        code(r#"{"choices": [{"error": {"code": 502, "message": "upstream"}}]}"#),
-        "model_overloaded"
-    );
+    assert_eq!(code(r#"{"error": {"code": 429, "message": "slow down"}}"#), "model_rate_limited");
+    assert_eq!(code(r#"{"choices": [{"error": {"code": 502, "message": "upstream"}}]}"#), "model_overloaded");
 }

@@ -21,30 +21,15 @@ fn values_of_sensitive_keys_go() {
         ("export GITHUB_TOKEN=letmein;x", "export GITHUB_TOKEN=‹›"),
         ("ACME_TOKEN='two words'\nPATH=/bin", "ACME_TOKEN='‹›'\nPATH=/bin"),
         ("password=letmein\nuser=me", "password=‹›\nuser=me"),
-        (
-            "db:\n  password: hunter2\n  user: me",
-            "db:\n  password: ‹›\n  user: me",
-        ),
+        ("db:\n  password: hunter2\n  user: me", "db:\n  password: ‹›\n  user: me"),
         ("password: hunter2 # old", "password: ‹› # old"),
         ("password = hunter2", "password = ‹›"),
-        (
-            r#"{"password":"letmein","user":"me"}"#,
-            r#"{"password":"‹›","user":"me"}"#,
-        ),
+        (r#"{"password":"letmein","user":"me"}"#, r#"{"password":"‹›","user":"me"}"#),
         (r#"{"password": "a\"b\\", "n": 1}"#, r#"{"password": "‹›", "n": 1}"#),
-        (
-            r#"{"body":"{\"apiKey\":\"abc\",\"n\":1}"}"#,
-            r#"{"body":"{\"apiKey\":\"‹›\",\"n\":1}"}"#,
-        ),
-        (
-            r#"{"line":"A=1\nAPI_KEY=abc\nB=2"}"#,
-            r#"{"line":"A=1\nAPI_KEY=‹›\nB=2"}"#,
-        ),
+        (r#"{"body":"{\"apiKey\":\"abc\",\"n\":1}"}"#, r#"{"body":"{\"apiKey\":\"‹›\",\"n\":1}"}"#),
+        (r#"{"line":"A=1\nAPI_KEY=abc\nB=2"}"#, r#"{"line":"A=1\nAPI_KEY=‹›\nB=2"}"#),
         (r#"{"a":"\npassword=hunter2\n"}"#, r#"{"a":"\npassword=‹›\n"}"#),
-        (
-            "GET /x?page=2&access_token=abcdef&n=1",
-            "GET /x?page=2&access_token=‹›&n=1",
-        ),
+        ("GET /x?page=2&access_token=abcdef&n=1", "GET /x?page=2&access_token=‹›&n=1"),
         ("let api_key = \"abc\";", "let api_key = \"‹›\";"),
         ("os.environ['API_KEY'] = 'abc'", "os.environ['API_KEY'] = '‹›'"),
         (
@@ -55,18 +40,9 @@ fn values_of_sensitive_keys_go() {
         ("Server=db;Uid=app;Pwd=hunter2;", "Server=db;Uid=app;Pwd=‹›;"),
         ("X-API-Key: abc123def", "X-API-Key: ‹›"),
         ("Authorization: Bearer abc", "Authorization: Bearer ‹›"),
-        (
-            "curl -H 'Authorization: token abc' https://x",
-            "curl -H 'Authorization: token ‹›' https://x",
-        ),
-        (
-            "curl -H \"Authorization: Basic dXNlcjpwYXNz\" https://x",
-            "curl -H \"Authorization: Basic ‹›\" https://x",
-        ),
-        (
-            r#"{"authorization":"Bearer abc","n":1}"#,
-            r#"{"authorization":"Bearer ‹›","n":1}"#,
-        ),
+        ("curl -H 'Authorization: token abc' https://x", "curl -H 'Authorization: token ‹›' https://x"),
+        ("curl -H \"Authorization: Basic dXNlcjpwYXNz\" https://x", "curl -H \"Authorization: Basic ‹›\" https://x"),
+        (r#"{"authorization":"Bearer abc","n":1}"#, r#"{"authorization":"Bearer ‹›","n":1}"#),
         ("Cookie: a=b; c=d\nHost: x", "Cookie: ‹›\nHost: x"),
         ("set-cookie: session=abc; Path=/", "set-cookie: ‹›"),
         ("\u{1b}[31mpassword=hunter2\u{1b}[0m", "\u{1b}[31mpassword=‹›\u{1b}[0m"),

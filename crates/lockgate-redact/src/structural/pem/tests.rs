@@ -33,12 +33,7 @@ fn last(kind: &str) -> String {
 #[test]
 fn whole_keys_of_every_kind() {
     for kind in ["", "RSA ", "EC ", "DSA ", "OPENSSH ", "ENCRYPTED "] {
-        let scrubbed = assert_gone(&format!(
-            "before\n{}\n{}\n{}\nafter\n",
-            first(kind),
-            BODY.join("\n"),
-            last(kind)
-        ));
+        let scrubbed = assert_gone(&format!("before\n{}\n{}\n{}\nafter\n", first(kind), BODY.join("\n"), last(kind)));
         assert!(scrubbed.starts_with("before\n[redacted:private_key#"), "{scrubbed}");
         assert!(scrubbed.ends_with("]\nafter\n"), "{scrubbed}");
     }
@@ -80,40 +75,24 @@ fn keys_in_one_escaped_line_keep_the_json_around_them() {
 fn keys_that_were_cut_off() {
     let head = format!("$ head -3 key.pem\n{}\n{}\n{}", first(""), BODY[0], &BODY[1][..20]);
     let scrubbed = scrub(&head);
-    assert!(
-        scrubbed.ends_with(']') && !scrubbed.contains(BODY[0]) && !scrubbed.contains(&BODY[1][..20]),
-        "{scrubbed}"
-    );
+    assert!(scrubbed.ends_with(']') && !scrubbed.contains(BODY[0]) && !scrubbed.contains(&BODY[1][..20]), "{scrubbed}");
 
     let noted = format!("{}\n{}\n{}\n(truncated)\nmore", first(""), BODY[0], BODY[1]);
     assert!(assert_gone(&noted).ends_with("]\n(truncated)\nmore"));
 
     let tail = format!("output:\n{}\n{}\n{}\nbye", BODY[1], BODY[2], last(""));
     let scrubbed = assert_gone(&tail);
-    assert!(
-        scrubbed.starts_with("output:\n[redacted:") && scrubbed.ends_with("]\nbye"),
-        "{scrubbed}"
-    );
+    assert!(scrubbed.starts_with("output:\n[redacted:") && scrubbed.ends_with("]\nbye"), "{scrubbed}");
 }
 
 #[test]
 fn public_material_and_mere_words_stay() {
     for text in [
-        format!(
-            "-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----",
-            BODY.join("\n")
-        ),
-        format!(
-            "-----BEGIN PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----",
-            BODY.join("\n")
-        ),
+        format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----", BODY.join("\n")),
+        format!("-----BEGIN PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----", BODY.join("\n")),
         format!("grep -r '{}' .", first("RSA ")),
         "a PRIVATE KEY is private".to_owned(),
-        format!(
-            "if text.startswith(\"{}\") and text.endswith(\"{}\"):",
-            first(""),
-            last("")
-        ),
+        format!("if text.startswith(\"{}\") and text.endswith(\"{}\"):", first(""), last("")),
         format!("if line.startswith(\"{}\"):\n    found = True", first("")),
     ] {
         assert_eq!(scrub(&text), text);

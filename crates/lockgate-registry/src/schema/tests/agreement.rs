@@ -30,11 +30,7 @@ fn keyword(name: &'static str, value: impl Strategy<Value = Value> + 'static) ->
 }
 
 fn leaf_keyword() -> impl Strategy<Value = (String, Value)> {
-    let kind = || {
-        prop::sample::select(vec![
-            "null", "boolean", "integer", "number", "string", "array", "object",
-        ])
-    };
+    let kind = || prop::sample::select(vec!["null", "boolean", "integer", "number", "string", "array", "object"]);
     let bound = || (-10i64..10).prop_map(Value::from);
     let small = || (0u64..3).prop_map(Value::from);
     prop_oneof![
@@ -43,10 +39,7 @@ fn leaf_keyword() -> impl Strategy<Value = (String, Value)> {
         keyword("maximum", bound()),
         keyword("exclusiveMinimum", bound()),
         keyword("exclusiveMaximum", bound()),
-        keyword(
-            "multipleOf",
-            prop::sample::select(vec![json!(1), json!(2), json!(0.5), json!(3)])
-        ),
+        keyword("multipleOf", prop::sample::select(vec![json!(1), json!(2), json!(0.5), json!(3)])),
         keyword("minLength", small()),
         keyword("maxLength", small()),
         keyword("minItems", small()),
@@ -55,14 +48,8 @@ fn leaf_keyword() -> impl Strategy<Value = (String, Value)> {
         keyword("minProperties", small()),
         keyword("const", instance()),
         keyword("enum", prop::collection::vec(instance(), 1..4).prop_map(Value::from)),
-        keyword(
-            "pattern",
-            prop::sample::select(vec![json!("^a"), json!("b$"), json!("[ab]c?")])
-        ),
-        keyword(
-            "required",
-            prop::sample::subsequence(vec!["a", "b", "c"], 0..3).prop_map(Value::from)
-        ),
+        keyword("pattern", prop::sample::select(vec![json!("^a"), json!("b$"), json!("[ab]c?")])),
+        keyword("required", prop::sample::subsequence(vec!["a", "b", "c"], 0..3).prop_map(Value::from)),
     ]
 }
 
@@ -146,10 +133,8 @@ fn any_json() -> impl Strategy<Value = Value> {
         ]);
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::btree_map(key, inner, 0..5).prop_map(|members| members
-                .into_iter()
-                .map(|(key, value)| (key.to_owned(), value))
-                .collect()),
+            prop::collection::btree_map(key, inner, 0..5)
+                .prop_map(|members| members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()),
         ]
     })
 }

@@ -11,10 +11,7 @@ fn open_objects_are_closed_at_every_depth() {
     for text in [text.to_owned(), draft_7(text)] {
         let schema = closed(&text);
         fits(&schema, r#"{"to":"bob","deep":{"x":1},"list":[{"y":{"z":1}}]}"#);
-        assert_eq!(
-            breaks(&schema, r#"{"to":"bob","is_admin":true}"#),
-            "additionalProperties"
-        );
+        assert_eq!(breaks(&schema, r#"{"to":"bob","is_admin":true}"#), "additionalProperties");
         breaks(&schema, r#"{"deep":{"x":1,"z":1}}"#);
         breaks(&schema, r#"{"list":[{"z":1}]}"#);
         fits(&admitted(&text), r#"{"is_admin":true,"deep":{"z":1},"list":[{"z":1}]}"#);
@@ -51,11 +48,7 @@ fn objects_of_several_parts_are_closed_as_a_whole() {
             let schema = closed(&text);
             fits(&schema, r#"{"a":1,"b":2,"c":3}"#);
             let keyword = breaks(&schema, r#"{"a":1,"b":2,"c":3,"d":4}"#);
-            let expected = if text.contains("draft-07") {
-                "additionalProperties"
-            } else {
-                "unevaluatedProperties"
-            };
+            let expected = if text.contains("draft-07") { "additionalProperties" } else { "unevaluatedProperties" };
             assert_eq!(keyword, expected, "{text}");
         }
     }
@@ -103,10 +96,7 @@ fn recursive_definitions_are_closed() {
     for text in [text.to_owned(), draft_7(text)] {
         let schema = closed(&text);
         fits(&schema, r#"{"name":"a","children":[{"name":"b","children":[{}]}]}"#);
-        breaks(
-            &schema,
-            r#"{"name":"a","children":[{"name":"b","children":[{"x":1}]}]}"#,
-        );
+        breaks(&schema, r#"{"name":"a","children":[{"name":"b","children":[{"x":1}]}]}"#);
     }
 }
 

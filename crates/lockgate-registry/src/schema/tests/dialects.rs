@@ -9,10 +9,7 @@ fn the_default_dialect_is_2020_12() {
 
 #[test]
 fn spellings_of_the_dialects_are_tolerated() {
-    for place in [
-        "json-schema.org/draft/2020-12/schema",
-        "json-schema.org/draft-07/schema",
-    ] {
+    for place in ["json-schema.org/draft/2020-12/schema", "json-schema.org/draft-07/schema"] {
         for scheme in ["http", "https"] {
             for end in ["", "#"] {
                 assert_eq!(word(&format!(r#"{{"$schema":"{scheme}://{place}{end}"}}"#)), "admitted");
@@ -34,16 +31,10 @@ fn other_dialects_are_refused() {
         assert_eq!(word(&format!(r#"{{"$schema":"{uri}"}}"#)), "unknown_dialect");
     }
     assert_eq!(word(r#"{"$schema":7}"#), "unknown_dialect");
-    let refused = admit(&format!(
-        r#"{{"properties":{{"a":{{"$id":"x","$schema":"{DRAFT_7}"}}}}}}"#
-    ))
-    .unwrap_err();
+    let refused = admit(&format!(r#"{{"properties":{{"a":{{"$id":"x","$schema":"{DRAFT_7}"}}}}}}"#)).unwrap_err();
     assert_eq!(
         refused,
-        SchemaRefused::UnknownDialect {
-            pointer: "/properties/a/$schema".to_owned(),
-            dialect: "draft-07".to_owned()
-        }
+        SchemaRefused::UnknownDialect { pointer: "/properties/a/$schema".to_owned(), dialect: "draft-07".to_owned() }
     );
 }
 
@@ -62,13 +53,7 @@ fn what_2020_12_would_ignore_is_refused() {
         r#""extends":{"type":"string"}"#,
     ] {
         let refused = admit(&format!(r#"{{"properties":{{"p":{{{keyword}}}}}}}"#)).unwrap_err();
-        let SchemaRefused::IgnoredKeyword {
-            keyword: named,
-            pointer,
-            dialect,
-            ..
-        } = &refused
-        else {
+        let SchemaRefused::IgnoredKeyword { keyword: named, pointer, dialect, .. } = &refused else {
             panic!("{refused:?}");
         };
         assert!(keyword.contains(named.as_str()));
@@ -125,10 +110,7 @@ fn keywords_are_looked_for_in_schemas_only() {
         assert_eq!(breaks(&schema, r#"{"dependencies":"a"}"#), "enum");
     }
     for value in [value, r#"{"$ref":"http://example.com/","$id":"a","$schema":"b"}"#] {
-        for text in [
-            draft_7(&format!(r#"{{"const":{value}}}"#)),
-            format!(r#"{{"enum":["a",{value}]}}"#),
-        ] {
+        for text in [draft_7(&format!(r#"{{"const":{value}}}"#)), format!(r#"{{"enum":["a",{value}]}}"#)] {
             fits(&admitted(&text), value);
         }
     }

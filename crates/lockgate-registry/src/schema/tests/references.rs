@@ -20,15 +20,7 @@ fn references_inside_the_document_resolve() {
         let schema = admitted(text);
         fits(&schema, r#"{"a":1}"#);
         assert_eq!(breaks(&schema, r#"{"a":"1"}"#), "type", "{text}");
-        assert!(
-            !check(&schema, r#"{"a":"1"}"#)
-                .unwrap_err()
-                .iter()
-                .next()
-                .unwrap()
-                .schema_pointer
-                .contains("$defs/0")
-        );
+        assert!(!check(&schema, r#"{"a":"1"}"#).unwrap_err().iter().next().unwrap().schema_pointer.contains("$defs/0"));
     }
 }
 
@@ -53,26 +45,13 @@ fn references_out_of_the_document_are_refused() {
         "urn:example:a",
         "//example.com/a",
     ] {
-        assert_eq!(
-            word(&format!(r#"{{"items":{{"$ref":"{reference}"}}}}"#)),
-            "remote_reference",
-            "{reference}"
-        );
+        assert_eq!(word(&format!(r#"{{"items":{{"$ref":"{reference}"}}}}"#)), "remote_reference", "{reference}");
     }
 }
 
 #[test]
 fn references_to_nothing_are_refused() {
-    for reference in [
-        "#/$defs/none",
-        "#none",
-        "#/items/00",
-        "#/type",
-        "#/%ff",
-        "#/%4",
-        "#/%zz",
-        "#/~2",
-    ] {
+    for reference in ["#/$defs/none", "#none", "#/items/00", "#/type", "#/%ff", "#/%4", "#/%zz", "#/~2"] {
         let text = format!(r#"{{"type":"array","items":{{"$ref":"{reference}"}},"%4":{{}}}}"#);
         assert_eq!(word(&text), "unresolved_reference", "{reference}");
     }
@@ -83,15 +62,9 @@ fn references_to_nothing_are_refused() {
 
 #[test]
 fn a_name_is_given_once() {
-    assert_eq!(
-        word(r#"{"$defs":{"a":{"$anchor":"x"},"b":{"$anchor":"x"}}}"#),
-        "repeated_name"
-    );
+    assert_eq!(word(r#"{"$defs":{"a":{"$anchor":"x"},"b":{"$anchor":"x"}}}"#), "repeated_name");
     assert_eq!(word(r#"{"$defs":{"a":{"$id":"x"},"b":{"$id":"x#"}}}"#), "repeated_name");
-    assert_eq!(
-        word(r#"{"$defs":{"a":{"$id":"x","$anchor":"x"},"b":{"$id":"y","$anchor":"x"}}}"#),
-        "admitted"
-    );
+    assert_eq!(word(r#"{"$defs":{"a":{"$id":"x","$anchor":"x"},"b":{"$id":"y","$anchor":"x"}}}"#), "admitted");
 }
 
 #[test]

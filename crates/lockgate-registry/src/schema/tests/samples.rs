@@ -47,8 +47,5 @@ fn a_real_schema_is_enforced() {
     fits(&schema, r#"{"repo_path":"/r","max_count":3}"#);
     assert_eq!(breaks(&schema, r#"{"repo_path":"/r","max_count":"3"}"#), "type");
     assert_eq!(breaks(&schema, r#"{"max_count":3}"#), "required");
-    assert_eq!(
-        breaks(&schema, r#"{"repo_path":"/r","force":true}"#),
-        "additionalProperties"
-    );
+    assert_eq!(breaks(&schema, r#"{"repo_path":"/r","force":true}"#), "additionalProperties");
 }

@@ -36,11 +36,7 @@ fn the_model_gets_declared_names_only() {
         (r#"{}"#, "/to", "required"),
         (r#"{"to":"b","amount":"s3cret"}"#, "/amount", "type"),
         (r#"{"to":"b","tags":[{},{"name":7}]}"#, "/tags/1/name", "type"),
-        (
-            r#"{"to":"b","tags":[{},{"s3cret":7}]}"#,
-            "/tags/1",
-            "additionalProperties",
-        ),
+        (r#"{"to":"b","tags":[{},{"s3cret":7}]}"#, "/tags/1", "additionalProperties"),
         (r#"{"to":"b","map":{"s3cret":"x"}}"#, "/map", "type"),
         (r#"{"to":"b","map":{"12345":"x"}}"#, "/map", "type"),
         (r#"{"to":"b","a/b":"d"}"#, "/a~1b", "const"),
@@ -57,10 +53,7 @@ fn all_violations_are_listed_up_to_a_bound() {
         r#"{"properties":{"a":{"type":"string"},"b":{"minimum":3}},"required":["c"],"items":{"type":"string"}}"#,
     );
     let violations = check(&schema, r#"{"a":1,"b":2}"#).unwrap_err();
-    let mut pointers: Vec<_> = violations
-        .iter()
-        .map(|violation| violation.instance_pointer.as_str())
-        .collect();
+    let mut pointers: Vec<_> = violations.iter().map(|violation| violation.instance_pointer.as_str()).collect();
     pointers.sort_unstable();
     assert_eq!(pointers, ["/a", "/b", "/c"]);
     let many = format!("[{}]", vec!["1"; 1000].join(","));
@@ -72,46 +65,16 @@ fn keywords_are_named_as_in_the_schema() {
     for (schema, instance, keyword, schema_pointer) in [
         (r#"{"properties":{"a":false}}"#, r#"{"a":1}"#, "false", "/properties/a"),
         ("false", "1", "false", ""),
-        (
-            r#"{"properties":{"a":{"multipleOf":2}}}"#,
-            r#"{"a":1}"#,
-            "multipleOf",
-            "/properties/a/multipleOf",
-        ),
+        (r#"{"properties":{"a":{"multipleOf":2}}}"#, r#"{"a":1}"#, "multipleOf", "/properties/a/multipleOf"),
         (r#"{"enum":[1,2]}"#, "3", "enum", "/enum"),
-        (
-            r#"{"anyOf":[{"type":"string"},{"type":"null"}]}"#,
-            "3",
-            "anyOf",
-            "/anyOf",
-        ),
-        (
-            r#"{"oneOf":[{"type":"integer"},{"type":"number"}]}"#,
-            "3",
-            "oneOf",
-            "/oneOf",
-        ),
+        (r#"{"anyOf":[{"type":"string"},{"type":"null"}]}"#, "3", "anyOf", "/anyOf"),
+        (r#"{"oneOf":[{"type":"integer"},{"type":"number"}]}"#, "3", "oneOf", "/oneOf"),
         (r#"{"not":{}}"#, "3", "not", "/not"),
-        (
-            r#"{"propertyNames":{"maxLength":2}}"#,
-            r#"{"abc":1}"#,
-            "propertyNames",
-            "/propertyNames/maxLength",
-        ),
+        (r#"{"propertyNames":{"maxLength":2}}"#, r#"{"abc":1}"#, "propertyNames", "/propertyNames/maxLength"),
         (r#"{"pattern":"^a$"}"#, r#""b""#, "pattern", "/pattern"),
         (r#"{"contains":{"minimum":5}}"#, "[1]", "contains", "/contains"),
-        (
-            r#"{"dependentRequired":{"a":["b"]}}"#,
-            r#"{"a":1}"#,
-            "required",
-            "/dependentRequired",
-        ),
-        (
-            r#"{"unevaluatedItems":false}"#,
-            "[1]",
-            "unevaluatedItems",
-            "/unevaluatedItems",
-        ),
+        (r#"{"dependentRequired":{"a":["b"]}}"#, r#"{"a":1}"#, "required", "/dependentRequired"),
+        (r#"{"unevaluatedItems":false}"#, "[1]", "unevaluatedItems", "/unevaluatedItems"),
         (
             r#"{"properties":{"lockgate:minimum":{"minimum":5}}}"#,
             r#"{"lockgate:minimum":1}"#,

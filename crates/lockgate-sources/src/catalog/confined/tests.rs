@@ -20,13 +20,7 @@ fn refusal(folder: &Path, path: &str) -> String {
 #[test]
 fn relative_paths_inside_are_taken_whether_or_not_they_exist() {
     let (_outer, folder) = workspace();
-    for path in [
-        "data/rows.json",
-        "./data/./rows.json",
-        "data/new.jsonl",
-        "new/deep/er.count",
-        "x..y",
-    ] {
+    for path in ["data/rows.json", "./data/./rows.json", "data/new.jsonl", "new/deep/er.count", "x..y"] {
         let confined = confine(&folder, "rows", path).unwrap();
         assert_eq!(confined, folder.join(path.replace("./", "")), "{path}");
     }
@@ -43,16 +37,10 @@ fn paths_that_leave_are_refused() {
         ("", "it names no file"),
         (".", "it names no file"),
     ] {
-        assert_eq!(
-            refusal(&folder, path),
-            format!("`rows = \"{path}\"` is refused: {reason}")
-        );
+        assert_eq!(refusal(&folder, path), format!("`rows = \"{path}\"` is refused: {reason}"));
     }
     let problem = confine(&folder, "rows", "/etc/hostname").unwrap_err();
-    assert_eq!(
-        problem.hint().as_deref(),
-        Some("use a relative path to a place inside the catalog's folder")
-    );
+    assert_eq!(problem.hint().as_deref(), Some("use a relative path to a place inside the catalog's folder"));
 }
 
 #[cfg(unix)]
@@ -65,16 +53,10 @@ fn links_that_leave_are_refused_and_links_inside_are_followed() {
     symlink(outer.path(), folder.join("outside")).unwrap();
     symlink("../secret.json", folder.join("secret")).unwrap();
     symlink("../nothing", folder.join("broken")).unwrap();
-    assert_eq!(
-        confine(&folder, "rows", "inside/rows.json").unwrap(),
-        folder.join("data/rows.json")
-    );
+    assert_eq!(confine(&folder, "rows", "inside/rows.json").unwrap(), folder.join("data/rows.json"));
     let leaves = "a symbolic link on it leads outside of the catalog's folder";
     for path in ["outside/secret.json", "outside/new.json", "secret"] {
-        assert_eq!(
-            refusal(&folder, path),
-            format!("`rows = \"{path}\"` is refused: {leaves}")
-        );
+        assert_eq!(refusal(&folder, path), format!("`rows = \"{path}\"` is refused: {leaves}"));
     }
     assert!(refusal(&folder, "broken").starts_with("`rows = \"broken\"` is refused: "));
     assert!(refusal(&folder, "data/rows.json/below").starts_with("`rows = \"data/rows.json/below\"` is refused: "));

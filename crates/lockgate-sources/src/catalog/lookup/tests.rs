@@ -45,18 +45,10 @@ fn refusal(rows: &str, target: &str, input: Option<&str>, output: Option<&str>) 
 fn a_row_is_returned_byte_for_byte() {
     let rows = r#"{"a": {"amount": 123456789012345678901234567890, "rate": 1.50, "tiny": 1e-7},  "b": [1,  2]}"#;
     let lookup = open(rows, TARGET, Some(INPUT), None).unwrap();
-    for (key, expected) in [
-        (
-            "a",
-            r#"{"amount": 123456789012345678901234567890, "rate": 1.50, "tiny": 1e-7}"#,
-        ),
-        ("b", "[1,  2]"),
-    ] {
-        match lookup
-            .answer(&arguments(&format!(r#"{{"id": "{key}"}}"#)))
-            .unwrap()
-            .content
-        {
+    for (key, expected) in
+        [("a", r#"{"amount": 123456789012345678901234567890, "rate": 1.50, "tiny": 1e-7}"#), ("b", "[1,  2]")]
+    {
+        match lookup.answer(&arguments(&format!(r#"{{"id": "{key}"}}"#))).unwrap().content {
             OutputContent::Value(row) => assert_eq!(row.text(), expected),
             other => panic!("{other:?}"),
         }
@@ -67,19 +59,8 @@ fn a_row_is_returned_byte_for_byte() {
 fn a_key_that_is_missing_is_the_named_business_failure() {
     let lookup = open(r#"{"a": 1}"#, TARGET, Some(INPUT), None).unwrap();
     let failure = lookup.answer(&arguments(r#"{"id": "A"}"#));
-    let Err(Failure::Business {
-        code,
-        message,
-        retryable,
-        effect_state,
-    }) = failure
-    else {
-        panic!("{failure:?}")
-    };
-    assert_eq!(
-        (code.word(), message.as_str()),
-        ("row_not_found", "there is no such row")
-    );
+    let Err(Failure::Business { code, message, retryable, effect_state }) = failure else { panic!("{failure:?}") };
+    assert_eq!((code.word(), message.as_str()), ("row_not_found", "there is no such row"));
     assert_eq!((retryable, effect_state), (false, EffectState::None));
 }
 
@@ -94,13 +75,8 @@ fn an_argument_that_is_no_string_is_a_bug_of_the_tool() {
     let lookup = open(r#"{"1": 1}"#, TARGET, Some(INPUT), None).unwrap();
     for text in ["{}", r#"{"id": 1}"#] {
         let failure = lookup.answer(&arguments(text));
-        let Err(Failure::Bug { text }) = failure else {
-            panic!("{failure:?}")
-        };
-        assert_eq!(
-            text,
-            "the argument `id` is missing or no string, and the tool's input schema lets that pass"
-        );
+        let Err(Failure::Bug { text }) = failure else { panic!("{failure:?}") };
+        assert_eq!(text, "the argument `id` is missing or no string, and the tool's input schema lets that pass");
     }
 }
 
@@ -108,11 +84,7 @@ fn an_argument_that_is_no_string_is_a_bug_of_the_tool() {
 fn targets_that_cannot_work_are_refused() {
     let misspelled = r#"{"type": "object", "properties": {"idd": {"type": "string"}}}"#;
     for (target, input, expected) in [
-        (
-            r#"{"rows": "rows.json", "key": "id"}"#,
-            Some(INPUT),
-            "`target`: missing field `missing`",
-        ),
+        (r#"{"rows": "rows.json", "key": "id"}"#, Some(INPUT), "`target`: missing field `missing`"),
         (r#"{"row": "rows.json"}"#, Some(INPUT), "unknown key `row` in `/target`"),
         ("[]", Some(INPUT), "`target` must be a table"),
         (
@@ -130,11 +102,7 @@ fn targets_that_cannot_work_are_refused() {
             Some(misspelled),
             "`key` names the argument `id`, which the input schema does not have; did you mean `idd`?",
         ),
-        (
-            TARGET,
-            None,
-            "`key` names the argument `id`, which the input schema does not have",
-        ),
+        (TARGET, None, "`key` names the argument `id`, which the input schema does not have"),
     ] {
         assert_eq!(refusal("{}", target, input, None), expected, "{target}");
     }
@@ -142,15 +110,7 @@ fn targets_that_cannot_work_are_refused() {
 
 #[test]
 fn a_schema_that_lists_no_properties_is_taken_on_trust() {
-    assert!(
-        open(
-            "{}",
-            TARGET,
-            Some(r##"{"$ref": "#/$defs/a", "$defs": {"a": {"type": "object"}}}"##),
-            None
-        )
-        .is_ok()
-    );
+    assert!(open("{}", TARGET, Some(r##"{"$ref": "#/$defs/a", "$defs": {"a": {"type": "object"}}}"##), None).is_ok());
 }
 
 #[test]
@@ -158,20 +118,12 @@ fn data_files_that_cannot_be_used_are_refused_with_their_path() {
     for (rows, expected) in [
         ("[]", "must hold one object, from key to row"),
         ("{", "is refused: the text is not JSON, at byte 1"),
-        (
-            r#"{"a": 1, "a": 2}"#,
-            "is refused: an object has one key twice, at byte 9 at `/a`",
-        ),
-        (
-            r#"{"a": {"n": 1}, "b": {"n": "1"}}"#,
-            "has a row `b` that does not fit the output schema: `/n`: ",
-        ),
+        (r#"{"a": 1, "a": 2}"#, "is refused: an object has one key twice, at byte 9 at `/a`"),
+        (r#"{"a": {"n": 1}, "b": {"n": "1"}}"#, "has a row `b` that does not fit the output schema: `/n`: "),
     ] {
         let output = r#"{"type": "object", "properties": {"n": {"type": "integer"}}}"#;
         let problem = open(rows, TARGET, Some(INPUT), Some(output)).unwrap_err();
-        let Problem::Data { path, detail } = problem else {
-            panic!("{problem:?}")
-        };
+        let Problem::Data { path, detail } = problem else { panic!("{problem:?}") };
         assert!(path.ends_with("rows.json"), "{}", path.display());
         assert!(detail.starts_with(expected), "{detail}");
     }

@@ -30,10 +30,7 @@ async fn enter(record: &Arc<Record>, arguments: &str) -> String {
 async fn each_call_is_one_line_with_exact_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let record = open(&folder, r#"{"file": "out/notes.jsonl", "count_file": "notes.count"}"#).unwrap();
-    assert_eq!(
-        enter(&record, r#"{"n": 123456789012345678901234567890, "m": 1.50}"#).await,
-        r#"{"recorded":true}"#
-    );
+    assert_eq!(enter(&record, r#"{"n": 123456789012345678901234567890, "m": 1.50}"#).await, r#"{"recorded":true}"#);
     enter(&record, "{\n  \"text\":\r\n\"two\\nlines\"\n}").await;
     assert_eq!(
         files::read_to_string(&folder.path().join("out/notes.jsonl")).unwrap(),
@@ -58,13 +55,7 @@ async fn a_disk_that_takes_nothing_is_a_broken_environment_of_unknown_effect() {
     let record = open(&folder, r#"{"file": "taken"}"#).unwrap();
     files::create_dir_all(&folder.path().join("taken")).unwrap();
     let failure = record.enter(Arguments::empty()).await;
-    let Err(Failure::Environment {
-        message,
-        nothing_happened,
-    }) = failure
-    else {
-        panic!("{failure:?}")
-    };
+    let Err(Failure::Environment { message, nothing_happened }) = failure else { panic!("{failure:?}") };
     assert!(message.starts_with("the call could not be written down: "), "{message}");
     assert!(!nothing_happened);
 }
@@ -73,14 +64,8 @@ async fn a_disk_that_takes_nothing_is_a_broken_environment_of_unknown_effect() {
 fn targets_that_leave_the_folder_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     for (target, expected) in [
-        (
-            r#"{"file": "../notes.jsonl"}"#,
-            "`file = \"../notes.jsonl\"` is refused: it climbs with `..`",
-        ),
-        (
-            r#"{"count_file": "/tmp/notes.count"}"#,
-            "`count_file = \"/tmp/notes.count\"` is refused: it is absolute",
-        ),
+        (r#"{"file": "../notes.jsonl"}"#, "`file = \"../notes.jsonl\"` is refused: it climbs with `..`"),
+        (r#"{"count_file": "/tmp/notes.count"}"#, "`count_file = \"/tmp/notes.count\"` is refused: it is absolute"),
         (r#"{"files": "notes.jsonl"}"#, "unknown key `files` in `/target`"),
     ] {
         assert_eq!(open(&folder, target).unwrap_err().to_string(), expected);

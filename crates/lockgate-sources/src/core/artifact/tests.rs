@@ -3,22 +3,13 @@ use proptest::prelude::*;
 use super::*;
 
 fn ask(offset: u64, max_bytes: u64) -> ReadArtifact {
-    ReadArtifact {
-        artifact: "known".into(),
-        offset: Some(offset),
-        max_bytes: NonZeroU64::new(max_bytes),
-    }
+    ReadArtifact { artifact: "known".into(), offset: Some(offset), max_bytes: NonZeroU64::new(max_bytes) }
 }
 
 #[test]
 fn a_page_says_where_the_next_one_begins() {
-    let expected = ArtifactPage {
-        artifact: "known".into(),
-        text: "gr".into(),
-        offset: 0,
-        next_offset: Some(2),
-        total_bytes: 7,
-    };
+    let expected =
+        ArtifactPage { artifact: "known".into(), text: "gr".into(), offset: 0, next_offset: Some(2), total_bytes: 7 };
     assert_eq!(page("grüße", ask(0, 3)).unwrap(), expected);
     let last = page("grüße", ask(2, 100)).unwrap();
     assert_eq!((last.text.as_str(), last.next_offset), ("üße", None));
@@ -42,11 +33,7 @@ fn the_end_is_an_empty_page_and_what_is_past_it_a_failure() {
 #[test]
 fn pages_have_a_default_and_a_largest_size() {
     let text = "x".repeat(200_000);
-    let default = ReadArtifact {
-        artifact: "known".into(),
-        offset: None,
-        max_bytes: None,
-    };
+    let default = ReadArtifact { artifact: "known".into(), offset: None, max_bytes: None };
     assert_eq!(page(&text, default).unwrap().text.len(), 32 * 1024);
     assert_eq!(page(&text, ask(0, u64::MAX)).unwrap().text.len(), 128 * 1024);
 }

@@ -117,25 +117,15 @@ fn excerpt(line: &[u8], at: usize) -> (String, bool) {
     if line.len() <= MAX_TEXT_BYTES {
         return (String::from_utf8_lossy(line).into_owned(), false);
     }
-    let start = if at + LEAD_BYTES > MAX_TEXT_BYTES {
-        at - LEAD_BYTES
-    } else {
-        0
-    };
+    let start = if at + LEAD_BYTES > MAX_TEXT_BYTES { at - LEAD_BYTES } else { 0 };
     let start = character_boundary(line, start);
     let end = character_boundary(line, (start + MAX_TEXT_BYTES).min(line.len()));
-    (
-        String::from_utf8_lossy(line.get(start..end).unwrap_or_default()).into_owned(),
-        true,
-    )
+    (String::from_utf8_lossy(line.get(start..end).unwrap_or_default()).into_owned(), true)
 }
 
 /// The last place at or before `at` where a character begins.
 fn character_boundary(line: &[u8], at: usize) -> usize {
     let continues = |at: &usize| line.get(*at).is_some_and(|byte| byte & 0b1100_0000 == 0b1000_0000);
     // A UTF-8 character has at most three bytes after its first; more of them are no UTF-8, and any cut will do.
-    (at.saturating_sub(3)..=at)
-        .rev()
-        .find(|at| !continues(at))
-        .unwrap_or(at)
+    (at.saturating_sub(3)..=at).rev().find(|at| !continues(at)).unwrap_or(at)
 }

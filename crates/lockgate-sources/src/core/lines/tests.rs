@@ -9,12 +9,7 @@ fn seen(text: &str, first: u64, last: u64, limit: usize) -> SeenLines {
 }
 
 fn whole(text: &str, end_line: u64, total_lines: u64) -> SeenLines {
-    SeenLines {
-        text: text.into(),
-        end_line,
-        total_lines: Some(total_lines),
-        ..SeenLines::default()
-    }
+    SeenLines { text: text.into(), end_line, total_lines: Some(total_lines), ..SeenLines::default() }
 }
 
 #[test]
@@ -36,48 +31,22 @@ fn a_line_end_at_the_end_begins_no_line() {
 #[test]
 fn lines_that_do_not_fit_are_left_out_whole() {
     let cut = seen("aaaa\nbbbb\ncccc\n", 1, 9, 12);
-    assert_eq!(
-        cut,
-        SeenLines {
-            truncated: true,
-            ..whole("aaaa\nbbbb\n", 2, 3)
-        }
-    );
+    assert_eq!(cut, SeenLines { truncated: true, ..whole("aaaa\nbbbb\n", 2, 3) });
     // Exactly full is not truncated, and neither is what was not asked for.
     assert_eq!(seen("aaaa\nbbbb\n", 1, 9, 10), whole("aaaa\nbbbb\n", 2, 2));
     assert_eq!(seen("aaaa\nbbbb\ncccc\n", 1, 2, 10), whole("aaaa\nbbbb\n", 2, 3));
     // A short line after one that did not fit is not pulled forward.
     let cut = seen("a\nbbbbbbbbbb\nc\n", 1, 9, 8);
-    assert_eq!(
-        cut,
-        SeenLines {
-            truncated: true,
-            ..whole("a\n", 1, 3)
-        }
-    );
+    assert_eq!(cut, SeenLines { truncated: true, ..whole("a\n", 1, 3) });
 }
 
 #[test]
 fn a_first_line_that_does_not_fit_is_cut() {
     let cut = seen("ééééé\nb\n", 1, 9, 5);
-    assert_eq!(
-        cut,
-        SeenLines {
-            truncated: true,
-            line_cut: true,
-            ..whole("éé", 1, 2)
-        }
-    );
+    assert_eq!(cut, SeenLines { truncated: true, line_cut: true, ..whole("éé", 1, 2) });
     // The bytes held back at the cut do not look like a broken character.
     let cut = seen(&"🦀".repeat(50), 1, 1, 9);
-    assert_eq!(
-        cut,
-        SeenLines {
-            truncated: true,
-            line_cut: true,
-            ..whole("🦀🦀", 1, 1)
-        }
-    );
+    assert_eq!(cut, SeenLines { truncated: true, line_cut: true, ..whole("🦀🦀", 1, 1) });
 }
 
 #[test]
@@ -88,12 +57,7 @@ fn a_text_that_was_not_read_to_its_end_has_no_count() {
     assert!(!window.reached());
     window.feed(b"b\nhalf");
     assert!(window.reached());
-    let expected = SeenLines {
-        text: "b\n".into(),
-        end_line: 2,
-        truncated: true,
-        ..SeenLines::default()
-    };
+    let expected = SeenLines { text: "b\n".into(), end_line: 2, truncated: true, ..SeenLines::default() };
     assert_eq!(window.finish(false), expected);
 }
 
@@ -101,13 +65,8 @@ fn a_text_that_was_not_read_to_its_end_has_no_count() {
 fn the_half_of_a_first_line_is_marked_as_cut() {
     let mut window = LineWindow::new(1, 1, 100);
     window.feed(b"half");
-    let expected = SeenLines {
-        text: "half".into(),
-        end_line: 1,
-        truncated: true,
-        line_cut: true,
-        ..SeenLines::default()
-    };
+    let expected =
+        SeenLines { text: "half".into(), end_line: 1, truncated: true, line_cut: true, ..SeenLines::default() };
     assert_eq!(window.finish(false), expected);
 }
 

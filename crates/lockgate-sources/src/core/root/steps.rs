@@ -29,10 +29,7 @@ pub(super) fn steps_of_given(given: &str) -> Result<Vec<Step>, ReadFailure> {
         return Err(ReadFailure::outside(given));
     }
     if given.contains('\\') {
-        return Err(ReadFailure::invalid_path(
-            given,
-            "holds a backslash; names are parted by `/`",
-        ));
+        return Err(ReadFailure::invalid_path(given, "holds a backslash; names are parted by `/`"));
     }
     if cfg!(windows) && given.contains(':') {
         return Err(ReadFailure::invalid_path(given, "holds a colon"));

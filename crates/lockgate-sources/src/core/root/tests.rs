@@ -38,11 +38,7 @@ fn plain_paths_resolve_whatever_their_spelling() {
     assert_eq!(text(&workspace.root, "日本語/ファイル.txt").as_deref(), Ok("unicode"));
     for path in ["", ".", "a/..", "./"] {
         let resolved = workspace.root.resolve(path).unwrap();
-        assert_eq!(
-            (resolved.kind(), workspace.root.relative(&resolved).as_str()),
-            (EntryKind::Dir, ""),
-            "{path}"
-        );
+        assert_eq!((resolved.kind(), workspace.root.relative(&resolved).as_str()), (EntryKind::Dir, ""), "{path}");
     }
 }
 
@@ -61,13 +57,7 @@ fn paths_that_leave_the_root_by_their_text_are_refused() {
         assert_eq!(code(&workspace.root, path), "path_outside_root", "{path}");
     }
     assert_eq!(code(&workspace.root, absolute.to_str().unwrap()), "path_outside_root");
-    for path in [
-        "C:\\Windows",
-        "C:/Windows",
-        "c:file.txt",
-        "\\\\host\\share",
-        "\\\\?\\C:\\x",
-    ] {
+    for path in ["C:\\Windows", "C:/Windows", "c:file.txt", "\\\\host\\share", "\\\\?\\C:\\x"] {
         assert_eq!(code(&workspace.root, path), "path_outside_root", "{path}");
     }
 }
@@ -85,13 +75,7 @@ fn paths_that_no_file_can_have_are_refused() {
 #[test]
 fn what_is_not_there_is_not_found() {
     let workspace = Workspace::with(&[("a/file.txt", "x")]);
-    for path in [
-        "missing",
-        "a/missing/file.txt",
-        "a/file.txt/more",
-        "a/file.txt/..",
-        "missing/../a",
-    ] {
+    for path in ["missing", "a/missing/file.txt", "a/file.txt/more", "a/file.txt/..", "missing/../a"] {
         assert_eq!(code(&workspace.root, path), "not_found", "{path}");
     }
 }
@@ -101,10 +85,7 @@ fn only_regular_files_are_opened() {
     let workspace = Workspace::with(&[("a/file.txt", "x")]);
     assert_eq!(text(&workspace.root, "a"), Err("not_a_file"));
     let file = workspace.root.resolve("a/file.txt").unwrap();
-    assert_eq!(
-        workspace.root.entries(&file, false, 10).unwrap_err().code(),
-        "not_a_directory"
-    );
+    assert_eq!(workspace.root.entries(&file, false, 10).unwrap_err().code(), "not_a_directory");
 }
 
 #[test]
@@ -112,10 +93,7 @@ fn a_directory_with_too_many_entries_is_refused() {
     let workspace = Workspace::with(&[("a", ""), ("b", ""), ("c", "")]);
     let root = workspace.root.resolve("").unwrap();
     assert_eq!(workspace.root.entries(&root, false, 3).unwrap().len(), 3);
-    assert_eq!(
-        workspace.root.entries(&root, false, 2).unwrap_err().code(),
-        "too_many_entries"
-    );
+    assert_eq!(workspace.root.entries(&root, false, 2).unwrap_err().code(), "too_many_entries");
 }
 
 #[test]
@@ -126,11 +104,7 @@ fn messages_repeat_only_what_was_given() {
         let message = workspace.root.resolve(path).unwrap_err().to_string();
         assert!(message.contains(path) && !message.contains(machine), "{message}");
     }
-    let message = workspace
-        .root
-        .resolve(&format!("line\nbreak\u{1b}{}", "é".repeat(200)))
-        .unwrap_err()
-        .to_string();
+    let message = workspace.root.resolve(&format!("line\nbreak\u{1b}{}", "é".repeat(200))).unwrap_err().to_string();
     assert!(message.starts_with("`line\\nbreak\\u{1b}é"), "{message}");
     assert!(message.len() < 300 && !message.contains(char::is_control), "{message}");
 }
@@ -239,14 +213,8 @@ mod links {
         fs::rename(workspace.path("dir"), workspace.path("moved")).unwrap();
         workspace.link("dir", workspace.outside(""));
         assert_eq!(workspace.root.open_file(&file).unwrap_err().code(), "path_outside_root");
-        assert_eq!(
-            workspace.root.entries(&directory, true, 10).unwrap_err().code(),
-            "not_a_directory"
-        );
-        assert_eq!(
-            workspace.root.entries(&middle, true, 10).unwrap_err().code(),
-            "path_outside_root"
-        );
+        assert_eq!(workspace.root.entries(&directory, true, 10).unwrap_err().code(), "not_a_directory");
+        assert_eq!(workspace.root.entries(&middle, true, 10).unwrap_err().code(), "path_outside_root");
     }
 
     #[test]
@@ -293,16 +261,8 @@ fn what_the_system_says_becomes_a_request_failure_or_an_environment_failure() {
     assert_eq!(code(ErrorKind::NotFound), "not_found");
     assert_eq!(code(ErrorKind::PermissionDenied), "permission_denied");
     assert_eq!(code(ErrorKind::IsADirectory), "not_a_file");
-    for kind in [
-        ErrorKind::Other,
-        ErrorKind::StorageFull,
-        ErrorKind::TimedOut,
-        ErrorKind::StaleNetworkFileHandle,
-    ] {
+    for kind in [ErrorKind::Other, ErrorKind::StorageFull, ErrorKind::TimedOut, ErrorKind::StaleNetworkFileHandle] {
         let failure = ReadFailure::from_io("x", kind.into());
-        assert!(
-            failure.is_environment() && failure.code() == "environment_error",
-            "{kind}"
-        );
+        assert!(failure.is_environment() && failure.code() == "environment_error", "{kind}");
     }
 }

@@ -42,21 +42,12 @@ fn a_nul_near_the_beginning_makes_a_file_binary() {
 
 #[test]
 fn what_cannot_be_decoded_is_replaced_and_said() {
-    assert_eq!(
-        decode(b"caf\xe9 au lait"),
-        Some((TextEncoding::Utf8, "caf\u{FFFD} au lait".into(), true))
-    );
+    assert_eq!(decode(b"caf\xe9 au lait"), Some((TextEncoding::Utf8, "caf\u{FFFD} au lait".into(), true)));
     // A replacement character that stands in the file is not a loss.
-    assert_eq!(
-        decode("a\u{FFFD}".as_bytes()),
-        Some((TextEncoding::Utf8, "a\u{FFFD}".into(), false))
-    );
+    assert_eq!(decode("a\u{FFFD}".as_bytes()), Some((TextEncoding::Utf8, "a\u{FFFD}".into(), false)));
     // Half a surrogate pair, and half a unit at the end.
     let broken = [0xFE, 0xFF, 0xD8, 0x3E, 0x00, b'a', 0x00];
-    assert_eq!(
-        decode(&broken),
-        Some((TextEncoding::Utf16Be, "\u{FFFD}a\u{FFFD}".into(), true))
-    );
+    assert_eq!(decode(&broken), Some((TextEncoding::Utf16Be, "\u{FFFD}a\u{FFFD}".into(), true)));
 }
 
 #[test]

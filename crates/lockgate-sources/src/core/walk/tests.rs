@@ -18,14 +18,7 @@ fn search(workspace: &Workspace, base: &str, include_ignored: bool) -> Vec<Strin
 
 #[test]
 fn files_come_in_the_order_of_their_paths() {
-    let workspace = Workspace::with(&[
-        ("a/x", ""),
-        ("a-b", ""),
-        ("a.txt", ""),
-        ("a/b/c", ""),
-        ("é", ""),
-        ("B", ""),
-    ]);
+    let workspace = Workspace::with(&[("a/x", ""), ("a-b", ""), ("a.txt", ""), ("a/b/c", ""), ("é", ""), ("B", "")]);
     let paths = search(&workspace, "", false);
     assert_eq!(paths, ["B", "a-b", "a.txt", "a/b/c", "a/x", "é"]);
     assert!(paths.is_sorted());
@@ -44,10 +37,7 @@ fn ignore_rules_hold_from_the_innermost_outwards() {
         ("logs/important.log", ""),
         ("logs/other.log", ""),
     ]);
-    assert_eq!(
-        search(&workspace, "", false),
-        ["logs/important.log", "src/local.txt", "src/target/kept"]
-    );
+    assert_eq!(search(&workspace, "", false), ["logs/important.log", "src/local.txt", "src/target/kept"]);
     // The rules above a directory hold inside of it too.
     assert_eq!(search(&workspace, "src", false), ["src/local.txt", "src/target/kept"]);
     assert_eq!(search(&workspace, "logs", false), ["logs/important.log"]);
@@ -65,17 +55,10 @@ fn what_somebody_names_is_gone_into() {
         (".git/config", ""),
     ]);
     assert!(search(&workspace, "", false).is_empty());
-    assert_eq!(
-        search(&workspace, "target/debug", false),
-        ["target/debug/out", "target/debug/out.tmp"]
-    );
+    assert_eq!(search(&workspace, "target/debug", false), ["target/debug/out", "target/debug/out.tmp"]);
     assert_eq!(search(&workspace, ".github", false), [".github/workflow.yml"]);
     assert_eq!(search(&workspace, ".git", false), [".git/config"]);
-    assert!(
-        !search(&workspace, "", true)
-            .iter()
-            .any(|path| path.starts_with(".git/"))
-    );
+    assert!(!search(&workspace, "", true).iter().any(|path| path.starts_with(".git/")));
 }
 
 #[test]
@@ -119,22 +102,13 @@ fn a_directory_that_cannot_be_read_is_counted() {
     let locked = workspace.path("locked");
     std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o000)).unwrap();
     // Whoever runs the tests as the superuser can read it all the same.
-    let expected = if std::fs::read_dir(&locked).is_ok() {
-        (2, 0)
-    } else {
-        (1, 1)
-    };
+    let expected = if std::fs::read_dir(&locked).is_ok() { (2, 0) } else { (1, 1) };
     let base = workspace.root.resolve("").unwrap();
     let mut files = 0;
-    let skipped = walk(
-        &workspace.root,
-        &base,
-        Purpose::Search { include_ignored: false },
-        |found| {
-            files += u64::from(found.kind == EntryKind::File);
-            Ok(())
-        },
-    );
+    let skipped = walk(&workspace.root, &base, Purpose::Search { include_ignored: false }, |found| {
+        files += u64::from(found.kind == EntryKind::File);
+        Ok(())
+    });
     std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o700)).unwrap();
     assert_eq!((files, skipped.unwrap()), expected);
 }
@@ -147,19 +121,14 @@ fn a_directory_that_is_swapped_during_the_walk_is_not_shown() {
     std::fs::write(workspace.outside("sub/hidden-name"), "").unwrap();
     let base = workspace.root.resolve("").unwrap();
     let mut paths = Vec::new();
-    let skipped = walk(
-        &workspace.root,
-        &base,
-        Purpose::Search { include_ignored: false },
-        |found| {
-            if found.path == "b/sub" {
-                std::fs::rename(workspace.path("b"), workspace.path("c")).unwrap();
-                workspace.link("b", workspace.outside(""));
-            }
-            paths.push(found.path);
-            Ok(())
-        },
-    );
+    let skipped = walk(&workspace.root, &base, Purpose::Search { include_ignored: false }, |found| {
+        if found.path == "b/sub" {
+            std::fs::rename(workspace.path("b"), workspace.path("c")).unwrap();
+            workspace.link("b", workspace.outside(""));
+        }
+        paths.push(found.path);
+        Ok(())
+    });
     assert_eq!(skipped.unwrap(), 1);
     assert_eq!(paths, ["a", "a/file", "b", "b/sub"]);
 }

@@ -2,18 +2,8 @@ use super::*;
 
 #[test]
 fn reads_whole_numbers_with_a_unit() {
-    for (text, millis) in [
-        ("500ms", 500),
-        ("2s", 2000),
-        ("10m", 600_000),
-        ("1h", 3_600_000),
-        ("0s", 0),
-    ] {
-        assert_eq!(
-            text.parse::<TimeSpan>().unwrap().as_duration(),
-            Duration::from_millis(millis),
-            "{text}"
-        );
+    for (text, millis) in [("500ms", 500), ("2s", 2000), ("10m", 600_000), ("1h", 3_600_000), ("0s", 0)] {
+        assert_eq!(text.parse::<TimeSpan>().unwrap().as_duration(), Duration::from_millis(millis), "{text}");
     }
 }
 

@@ -1,0 +1,117 @@
+//! The end of a call.
+
+use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
+use crate::document::Document;
+use crate::effect::EffectState;
+use crate::ids::{ApprovalId, CallId, ErrorId};
+use crate::outcome::{Outcome, Status};
+use crate::result::{Meta, ToolError, ToolResult};
+
+/// The call is settled. The model's text and the audit's text are separate fields.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Settled {
+    /// The name as it was called.
+    pub tool_name: String,
+    /// The version, as the caller may see it.
+    pub tool_version: Option<String>,
+    /// Whether it succeeded.
+    pub ok: bool,
+    /// The code of a failure.
+    pub code: Option<Outcome>,
+    /// The stable word that says more.
+    pub reason: Option<String>,
+    /// What the run counts it by.
+    pub status: Status,
+    /// What is known about the world.
+    pub effect_state: EffectState,
+    /// The output, scrubbed and limited.
+    pub data: Option<Document>,
+    /// The sentence for the model, with a failure.
+    pub message: Option<String>,
+    /// Advice.
+    pub retryable: bool,
+    /// What is not the tool's answer.
+    #[serde(default, skip_serializing_if = "Meta::is_empty")]
+    pub meta: Meta,
+    /// The environment itself reported completion.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub env_reported_completion: bool,
+    /// For people, scrubbed: the whole truth.
+    pub audit: Audit,
+}
+
+/// The truth about a call, for people.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Audit {
+    /// The true reason, such as `not_registered` or `not_allowed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The executor's own sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The registered version, also where the model may not see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_version: Option<String>,
+    /// The definition digest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definition: Option<Digest>,
+    /// The digest of the arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments_digest: Option<Digest>,
+    /// What the policy answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<String>,
+    /// The policies that determined it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub policies: Vec<String>,
+    /// The approval that was asked for or used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval_id: Option<ApprovalId>,
+}
+
+impl Settled {
+    /// What the model is told: the data, or code, reason, message and error id.
+    pub fn model_content(&self) -> Document {
+        #[derive(Serialize)]
+        struct Failure<'a> {
+            code: &'a Outcome,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            reason: Option<&'a str>,
+            message: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            error_id: Option<&'a ErrorId>,
+        }
+        match (&self.code, &self.data) {
+            (None, Some(data)) => data.clone(),
+            (None, None) => Document::null(),
+            // INVARIANT: words and strings always serialise.
+            (Some(code), _) => Document::from_serialize(&Failure {
+                code,
+                reason: self.reason.as_deref(),
+                message: self.message.as_deref().unwrap_or_default(),
+                error_id: self.meta.error_id.as_ref(),
+            })
+            .unwrap_or_else(|_| Document::null()),
+        }
+    }
+
+    /// The result of the call in its wire shape.
+    pub fn result(&self, call_id: &CallId) -> ToolResult {
+        ToolResult {
+            call_id: call_id.clone(),
+            tool_name: self.tool_name.clone(),
+            tool_version: self.tool_version.clone(),
+            ok: self.ok,
+            data: self.data.clone(),
+            error: self.code.clone().map(|code| ToolError {
+                code,
+                reason: self.reason.clone(),
+                message: self.message.clone().unwrap_or_default(),
+                retryable: self.retryable,
+            }),
+            meta: self.meta.clone(),
+        }
+    }
+}
