@@ -108,16 +108,19 @@ impl RunState {
             }
             match self.standing(call, facts) {
                 Standing::Waits(approval) => waiting.push(approval),
+                // Whatever held it back is settled by now.
+                Standing::Held | Standing::Ready if waiting.is_empty() => {
+                    return Command::RunCalls(self.batch(turn, index, facts));
+                }
                 Standing::Held => {}
                 // Something before it waits for a person: it may ask or be refused, but not start.
-                Standing::Ready if !waiting.is_empty() => {
+                Standing::Ready => {
                     if call.approval.is_none() {
                         let mut planned = self.planned(turn, index, facts);
                         planned.terms.may_start = false;
                         return Command::RunCalls(vec![planned]);
                     }
                 }
-                Standing::Ready => return Command::RunCalls(self.batch(turn, index, facts)),
             }
         }
         Command::Stop(Stop::WaitingForApproval(waiting))
@@ -161,9 +164,9 @@ impl RunState {
         let budget = self.budget();
         let over_limit = if index >= usize::try_from(budget.max_calls_per_turn).unwrap_or(usize::MAX) {
             Some(Limit::MaxCallsPerTurn)
-        } else if self.valid_actions() >= budget.max_valid_actions {
+        } else if self.actions_used_up() {
             Some(Limit::MaxValidActions)
-        } else if facts.now >= self.deadline() && self.start().kind == RunKind::Agent {
+        } else if self.time_used_up(facts) && self.start().kind == RunKind::Agent {
             Some(Limit::Deadline)
         } else {
             None
@@ -219,15 +222,13 @@ impl RunState {
         if facts.cancelled {
             return Some(Stop::Cancelled);
         }
-        if let Some(turn) = self.turns().last() {
-            if let Some(stop) = self.reason_in_turn(turn) {
-                return Some(stop);
-            }
+        if let Some(stop) = self.turns().last().and_then(|turn| self.reason_in_turn(turn, facts)) {
+            return Some(stop);
         }
         if let Some((reason, detail)) = self.model_failure() {
             return Some(Stop::Failed { reason: reason.to_owned(), detail: detail.to_owned() });
         }
-        if facts.now >= self.deadline() {
+        if self.time_used_up(facts) {
             return Some(Stop::LimitReached(Limit::Deadline));
         }
         let answered = u32::try_from(self.turns().len()).unwrap_or(u32::MAX);
@@ -235,7 +236,7 @@ impl RunState {
     }
 
     /// What the last turn says about the end of the run.
-    fn reason_in_turn(&self, turn: &Turn) -> Option<Stop> {
+    fn reason_in_turn(&self, turn: &Turn, facts: &Facts<'_>) -> Option<Stop> {
         let completed = |reason, completed_by| Stop::Completed { reason, answer: turn.text.clone(), completed_by };
         if turn.calls.is_empty() {
             return Some(completed(FINAL_ANSWER, None));
@@ -260,12 +261,24 @@ impl RunState {
                     && settled.reason.as_deref() == Some(limit.word())
             })
         };
-        for limit in [Limit::MaxValidActions, Limit::Deadline] {
-            if refused_by(limit) {
+        // A limit that was raised since stops nothing any more.
+        for (limit, used_up) in [
+            (Limit::MaxValidActions, self.actions_used_up()),
+            (Limit::Deadline, self.time_used_up(facts)),
+        ] {
+            if used_up && refused_by(limit) {
                 return Some(Stop::LimitReached(limit));
             }
         }
         self.failing_environment().or_else(|| self.loop_detected())
+    }
+
+    fn actions_used_up(&self) -> bool {
+        self.valid_actions() >= self.budget().max_valid_actions
+    }
+
+    fn time_used_up(&self, facts: &Facts<'_>) -> bool {
+        facts.now >= self.deadline()
     }
 
     /// A dead backend is said to be one, instead of using up the budget.

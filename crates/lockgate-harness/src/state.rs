@@ -17,8 +17,8 @@ pub struct RunState {
     start: RunStart,
     budget: Budget,
     last_seq: u64,
-    /// When the time of the budget is up; moved by the time in which nobody drove the run.
-    deadline: Timestamp,
+    /// From when the time of the budget counts: the start, moved by the time in which nobody drove the run.
+    counted_from: Timestamp,
     last_active: Timestamp,
     steps: u32,
     turns: Vec<Turn>,
@@ -163,7 +163,7 @@ impl RunState {
         Ok(Self {
             run_id: event.run_id.clone(),
             budget: start.budget.clone(),
-            deadline: event.at.after(start.budget.deadline()),
+            counted_from: event.at,
             start: *start,
             last_seq: 1,
             last_active: event.at,
@@ -195,11 +195,10 @@ impl RunState {
             Body::Settled(settled) => self.settle(event, *settled)?,
             Body::RunResumed(resumed) => {
                 if let Some(budget) = resumed.budget {
-                    self.deadline = self.deadline.after(budget.deadline().saturating_sub(self.budget.deadline()));
                     self.budget = budget;
                 }
                 // The time in which nobody drove the run is nobody's: it does not count.
-                self.deadline = self.deadline.after(event.at.since(self.last_active));
+                self.counted_from = self.counted_from.after(event.at.since(self.last_active));
                 self.stop = None;
             }
             Body::RunWaiting(waiting) => self.stop = Some(Stop::WaitingForApproval(waiting.approvals)),
@@ -329,7 +328,7 @@ impl RunState {
 
     /// When the time of the budget is up.
     pub fn deadline(&self) -> Timestamp {
-        self.deadline
+        self.counted_from.after(self.budget.deadline())
     }
 
     /// Model turns, answered or not.
