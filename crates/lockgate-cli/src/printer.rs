@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::output::Output;
 use crate::render::event::EventTable;
-use crate::render::run::{Commands, ending};
+use crate::render::run::{Commands, calls, ending};
 
 /// What is printed of a run.
 #[derive(Debug, Clone, Args)]
@@ -22,7 +22,7 @@ pub(crate) struct RunView {
     /// Every record of the journal under its own number, not only the protocol between model and tools
     #[arg(long)]
     pub(crate) all: bool,
-    /// What else the result holds: the history as the model sees it, the events
+    /// What else the result holds: the history as the model sees it, the events, a table of the calls
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT")]
     pub(crate) include: Vec<Include>,
 }
@@ -46,6 +46,8 @@ pub(crate) enum Include {
     Messages,
     /// `events`
     Events,
+    /// A table of the calls, for people; JSON has `calls` anyway
+    Calls,
 }
 
 /// Prints one run.
@@ -149,6 +151,9 @@ impl RunPrinter {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         match self.view.format {
             RunFormat::Human => {
+                if includes(Include::Calls) {
+                    self.output.text(&calls(&result));
+                }
                 self.output.text(&ending(&result));
                 if let Some(messages) = &result.model_messages {
                     self.output.page(messages);

@@ -1,9 +1,10 @@
 //! A question put to a person, and the answer (R-167…R-174).
 
-use std::fmt::Write as _;
+mod shown;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::shown::{shown_text, visible};
 use crate::digest::Digest;
 use crate::document::Document;
 use crate::effect::Effect;
@@ -38,9 +39,9 @@ impl<'a> Binding<'a> {
 
     /// The bound digest: SHA-256 over a version tag and the canonical JSON of these fields.
     pub fn digest(&self) -> Digest {
-        // INVARIANT: strings and parsed documents always serialise.
+        // Only arguments at the very limit of depth cannot be wrapped once more; their text is bound as it stands.
         Document::from_serialize(self).map_or_else(
-            |error| Digest::of_text("lockgate.approval.unreadable", &error.to_string()),
+            |_| Digest::of_text("lockgate.approval.text.v1", &format!("{self:?}")),
             |document| Digest::of("lockgate.approval.v1", &document),
         )
     }
@@ -135,56 +136,6 @@ impl Approval {
             state => state,
         }
     }
-}
-
-/// What a person is shown: tool, effect, subject and the arguments, with every invisible character made visible.
-pub fn shown_text(tool: &str, version: &str, effect: Effect, subject: [&str; 3], arguments: &Document) -> String {
-    let [tenant, user, agent] = subject;
-    let mut text = format!(
-        "{} {} wants to run with effect {effect}\nfor {} of tenant {}, asked by agent {}\narguments:\n",
-        visible(tool),
-        visible(version),
-        visible(user),
-        visible(tenant),
-        visible(agent),
-    );
-    write_arguments(&mut text, arguments);
-    text
-}
-
-/// The arguments, one top-level member a line.
-fn write_arguments(text: &mut String, arguments: &Document) {
-    let mut empty = true;
-    for (key, value) in arguments.root().members() {
-        empty = false;
-        let _ = writeln!(text, "  {}: {}", visible(&key), visible(value.raw()));
-    }
-    if empty {
-        text.push_str("  (none)\n");
-    }
-}
-
-/// Shows control, format, bidirectional and other invisible characters as `\u{…}`, so that what is read is what is there.
-pub fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        if is_invisible(character) {
-            let _ = write!(shown, "\\u{{{:x}}}", u32::from(character));
-        } else {
-            shown.push(character);
-        }
-    }
-    shown
-}
-
-/// Characters that a terminal or a page shows as nothing, moves the cursor with, or lets reorder others.
-fn is_invisible(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{205f}'..='\u{206f}'
-            | '\u{3000}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]

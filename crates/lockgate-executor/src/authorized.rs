@@ -6,11 +6,12 @@ use std::panic::AssertUnwindSafe;
 use futures_util::FutureExt as _;
 use lockgate_contract::approval::{Approval, ApprovalState, Binding, shown_text};
 use lockgate_contract::digest::Digest;
-use lockgate_contract::effect::Permission;
-use lockgate_contract::event::{ApprovalRequested, Body, ToolRelaxed};
+use lockgate_contract::effect::{EffectState, Permission};
+use lockgate_contract::event::{ApprovalRequested, Body, EventType, ToolRelaxed};
 use lockgate_contract::ids::ApprovalId;
 use lockgate_contract::outcome::Code;
 use lockgate_contract::ports::{JournalError, PolicyDecision, PolicyRequest, PolicyVerdict};
+use lockgate_contract::run::Limit;
 
 use crate::exit::{Exit, Refusal};
 use crate::trail::{Stage, Trail, panic_text};
@@ -38,17 +39,22 @@ impl<'g> Validated<'g> {
         self.check_with_the_tool()?;
         self.check_limits()?;
         let permission = self.effective_permission(trail);
-        let verdict = self.decide(permission).await;
+        let verdict = tokio::select! {
+            biased;
+            verdict = self.decide(permission) => verdict,
+            () = self.scope().cancel.cancelled() => return Err(Exit::Cancelled { started: false }),
+        };
         trail.audit.decision = Some(decision_word(verdict.decision).to_owned());
         trail.audit.policies.clone_from(&verdict.policies);
-        let approval = match verdict.decision {
-            PolicyDecision::Allow => None,
-            PolicyDecision::Ask => Some(self.find_approval(&verdict, trail).await?),
+        let asked = match verdict.decision {
+            PolicyDecision::Allow => false,
+            PolicyDecision::Ask => true,
             PolicyDecision::Deny => return Err(Refusal::new(Code::PolicyDenied, verdict.reason).into()),
         };
-        if self.scope().cancel.is_cancelled() {
-            return Err(Exit::Cancelled { started: false });
-        }
+        // Nobody is asked for a run that was cancelled, and no approval is used up for one.
+        self.go_on()?;
+        let approval = if asked { Some(self.find_approval(&verdict, trail).await?) } else { None };
+        self.go_on()?;
         trail.passed(Stage::Authorized);
         Ok(Authorized { validated: self, approval, policies: verdict.policies })
     }
@@ -63,8 +69,11 @@ impl<'g> Validated<'g> {
         })
     }
 
+    /// The limit that the run found, or the run's time, which may have run out since.
     fn check_limits(&self) -> Result<(), Refusal> {
-        match self.terms().over_limit {
+        let now = self.gate().clock.now();
+        let too_late = self.scope().deadline.is_some_and(|deadline| now >= deadline);
+        match self.terms().over_limit.or(too_late.then_some(Limit::Deadline)) {
             None => Ok(()),
             Some(limit) => {
                 Err(Refusal::new(Code::LimitReached, format!("the budget `{limit}` is used up")).reason(limit.word()))
@@ -108,7 +117,7 @@ impl<'g> Validated<'g> {
         match AssertUnwindSafe(async { policy.decide(request).await }).catch_unwind().await {
             Ok(Ok(verdict)) => verdict,
             Ok(Err(error)) => failed(error),
-            Err(panic) => failed(panic_text(&*panic)),
+            Err(panic) => failed(panic_text(panic)),
         }
     }
 
@@ -143,8 +152,17 @@ impl<'g> Validated<'g> {
             Some((ApprovalState::Pending, _)) => {
                 Err(Exit::Open { code: Code::ApprovalRequired, approval: approval_id, audit: verdict.reason.clone() })
             }
+            // This call was started under it. As long as no result is known, nobody knows what came of that.
+            Some((ApprovalState::Consumed, _)) if spec.effect().changes_something() => {
+                let refusal = approval_refused(ApprovalState::Consumed, &approval_id);
+                Err(refusal.effect_state(EffectState::Unknown).into())
+            }
             Some((state, _)) => Err(approval_refused(state, &approval_id).into()),
         }
+    }
+
+    fn go_on(&self) -> Result<(), Exit> {
+        if self.scope().cancel.is_cancelled() { Err(Exit::Cancelled { started: false }) } else { Ok(()) }
     }
 
     /// Opens the question. What a person is shown is what was bound, with secrets taken out and the unseen made visible.
@@ -189,14 +207,20 @@ impl<'g> Validated<'g> {
             effect: approval.effect,
             digest,
             expires_at: approval.expires_at,
-            reason: gate.redactor.scrub(&verdict.reason).into_owned(),
+            reason: gate.scrub(&verdict.reason),
             policies: verdict.policies.clone(),
         }));
-        let events = std::mem::take(&mut trail.pending);
-        match scope.log.ask(approval, events).await {
+        match scope.log.ask(approval, trail.pending.clone()).await {
             // Somebody asked the same in the meantime: the question is open, which is all that matters here.
-            Ok(()) | Err(JournalError::Exists(_)) => Ok(()),
-            Err(error) => Err(storage_unavailable(error)),
+            Ok(()) | Err(JournalError::Exists(_)) => {
+                trail.pending.clear();
+                Ok(())
+            }
+            Err(error) => {
+                // Nothing was written: the call's ending must not tell of a question that is not open.
+                trail.pending.retain(|event| event.kind != EventType::ApprovalRequested);
+                Err(storage_unavailable(error))
+            }
         }
     }
 

@@ -24,6 +24,7 @@ mod run_log;
 mod scope;
 mod trail;
 mod validated;
+mod vouched;
 
 pub use error::GateError;
 pub use gate::{ArgumentErrors, Dispatch, Gate, GateBuilder, GateOptions};

@@ -31,11 +31,19 @@ pub(crate) fn shorten(output: &Document, max_bytes: usize) -> Option<Shortened> 
         return None;
     }
     let artifact_id = ArtifactId::new(format!("art-{}", Digest::of_text("lockgate.artifact.v1", &text).short(16)));
-    let room = max_bytes.saturating_sub(notice(text.len(), &artifact_id).len());
+    // Of everything, so that no digit comes on top; where no notice fits, a mark must do: `meta` says the rest.
+    let whole = notice(text.len(), &artifact_id);
+    let room = max_bytes.saturating_sub(whole.len());
     let head = text.floor_char_boundary(room - room / 3);
     let tail = text.ceil_char_boundary(text.len() - room / 3);
     let left_out = &text[head..tail];
-    let shown = format!("{}{}{}", &text[..head], notice(left_out.len(), &artifact_id), &text[tail..]);
+    let shown = match max_bytes {
+        _ if whole.len() <= max_bytes => {
+            format!("{}{}{}", &text[..head], notice(left_out.len(), &artifact_id), &text[tail..])
+        }
+        3.. => "…".to_owned(),
+        _ => String::new(),
+    };
     Some(Shortened {
         data: Document::string(&shown),
         truncated_bytes: left_out.len() as u64,

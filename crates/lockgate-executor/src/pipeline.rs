@@ -20,20 +20,20 @@ impl Gate {
     /// It is polled to its end and stopped through the scope's cancel token. It never retries, and never decides that a
     /// run ends (architecture rule 10).
     pub async fn call(&self, request: Request, scope: &Scope) -> Released {
+        let mut trail = Trail::begin(self, scope, &request);
         let span = tracing::info_span!(
             "execute_tool",
             gen_ai.operation.name = "execute_tool",
-            gen_ai.tool.name = request.call.tool_name,
+            gen_ai.tool.name = trail.shown_name,
             gen_ai.tool.call.id = %request.call.call_id,
             call_id = %request.call.call_id,
             code = tracing::field::Empty,
         );
-        let mut trail = Trail::begin(self, scope, &request);
         let stages = AssertUnwindSafe(self.stages(request, scope, &mut trail).instrument(span.clone()));
         let ending = match stages.catch_unwind().await {
             Ok(ending) => ending,
             // A handler's own panic is caught where it runs: this one is the gate's.
-            Err(panic) => Err(trail.gate_defect(&*panic)),
+            Err(panic) => Err(Trail::gate_defect(panic).into()),
         };
         release(trail, ending).instrument(span).await
     }

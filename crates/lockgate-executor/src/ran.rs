@@ -1,20 +1,26 @@
 //! ran: the handler was entered, and answered. The only place in Lockgate where a handler runs (architecture rule 1).
 
+use std::any::Any;
+use std::future::Future;
 use std::ops::Deref;
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use lockgate_contract::effect::{EffectState, ErrorText};
 use lockgate_contract::outcome::{Code, Outcome};
-use lockgate_contract::ports::{ActionReport, ArtifactStore};
-use lockgate_contract::tool::{Failure, Output, Prepared, ToolContext};
+use lockgate_contract::ports::{ActionReport, ArtifactStore, BoxFuture};
+use lockgate_contract::tool::{Failure, Output, Prepared, Progress, ToolContext};
+use tokio_util::sync::CancellationToken;
 
 use crate::exit::{Exit, Refusal};
 use crate::gate::Dispatch;
 use crate::recorded::Recorded;
 use crate::trail::{Stage, Trail, panic_text};
+use crate::vouched::without_paths;
 
 /// A call with its handler's answer.
 pub(crate) struct Ran<'g> {
@@ -27,11 +33,17 @@ impl<'g> Recorded<'g> {
     /// Hands the handler its arguments, and nothing else. Panics are caught; a time-out and a cancel end the wait. Nothing
     /// is ever run a second time.
     pub(crate) async fn run(mut self, trail: &mut Trail<'g>) -> Result<Ran<'g>, Exit> {
+        let cancel = self.scope().cancel.clone();
+        if cancel.is_cancelled() {
+            return Err(Exit::Cancelled { started: false });
+        }
         let timeout = self.timeout();
-        let context = self.context(timeout);
+        // The call's own token: no handler can stop the run by it, and what a handler left running sees that nobody waits.
+        let stop = cancel.child_token();
+        let guard = stop.clone().drop_guard();
+        let context = self.context(timeout, stop);
         let prepared = self.authorized_mut().validated_mut().take_prepared();
         trail.started = true;
-        let cancel = self.scope().cancel.clone();
         let answer = tokio::select! {
             // In this order: an answer that is there counts, whatever else happened meanwhile.
             biased;
@@ -42,6 +54,7 @@ impl<'g> Recorded<'g> {
                 return Err(Refusal::new(Code::TimedOut, audit).into());
             }
         };
+        guard.disarm();
         trail.passed(Stage::Ran);
         match answer {
             Ok(report) => Ok(Ran {
@@ -57,8 +70,8 @@ impl<'g> Recorded<'g> {
     async fn act(&self, prepared: Option<Prepared>, context: ToolContext) -> Result<ActionReport, Failure> {
         let handler = match (&self.gate().dispatch, self.tool().spec().handler(), prepared) {
             (Dispatch::Own(executor), ..) => {
-                let action = async { executor.execute(self.call(), self.arguments(), context).await };
-                return AssertUnwindSafe(action).catch_unwind().await.unwrap_or_else(|panic| Err(bug(&*panic)));
+                let action = async { Contained(Some(executor.execute(self.call(), self.arguments(), context))).await };
+                return AssertUnwindSafe(action).catch_unwind().await.unwrap_or_else(|panic| Err(bug(panic)));
             }
             (Dispatch::Registry(_), Some(handler), Some(prepared)) => (handler, prepared),
             // INVARIANT: an executor over a registry is only built when every tool has a handler.
@@ -69,7 +82,7 @@ impl<'g> Recorded<'g> {
             run_blocking(prepared, context).await
         } else {
             let action = async { enter(prepared, context).await };
-            AssertUnwindSafe(action).catch_unwind().await.unwrap_or_else(|panic| Err(bug(&*panic)))
+            AssertUnwindSafe(action).catch_unwind().await.unwrap_or_else(|panic| Err(bug(panic)))
         }?;
         // A registry has no environment to ask.
         Ok(ActionReport { output, env_reported_completion: false })
@@ -84,13 +97,19 @@ impl<'g> Recorded<'g> {
         }
     }
 
-    fn context(&self, timeout: Duration) -> ToolContext {
+    fn context(&self, timeout: Duration, stop: CancellationToken) -> ToolContext {
         let scope = self.scope();
         let deadline = self.gate().clock.now().after(timeout);
         let artifacts: Arc<dyn ArtifactStore> = Arc::<crate::RunLog>::clone(&scope.log);
-        ToolContext::new(scope.cancel.clone(), deadline, self.idempotency_key().into())
-            .with_progress(scope.progress.clone())
+        ToolContext::new(stop, deadline, self.idempotency_key().into())
+            .with_progress(self.progress())
             .with_artifacts(Some(artifacts))
+    }
+
+    /// The run's listener for progress, behind the redactor: these words leave too.
+    fn progress(&self) -> Option<Progress> {
+        let (listener, redactor) = (self.scope().progress.clone()?, Arc::clone(&self.gate().redactor));
+        Some(Arc::new(move |words| listener(&redactor.scrub(words))))
     }
 
     /// The outcome of a failure: the tool's own, the environment's, or a bug of the tool.
@@ -98,7 +117,7 @@ impl<'g> Recorded<'g> {
         match failure {
             Failure::Business { code, message, retryable, effect_state } => {
                 Refusal::new(Outcome::Tool(code), format!("the tool reports: {message}"))
-                    .sentence(shortened(&message))
+                    .sentence(message)
                     .retryable(retryable)
                     .effect_state(effect_state)
             }
@@ -111,7 +130,8 @@ impl<'g> Recorded<'g> {
                 let refusal = Refusal::new(Code::ToolInternalError, &*text);
                 match self.tool().spec().error_text() {
                     ErrorText::Hidden => refusal,
-                    ErrorText::Vouched => refusal.sentence(shortened(&without_paths(&text))),
+                    // Secrets first: one that holds a slash is not recognised once half of it is gone.
+                    ErrorText::Vouched => refusal.sentence(without_paths(&self.gate().scrub(&text))),
                 }
             }
         }
@@ -121,7 +141,7 @@ impl<'g> Recorded<'g> {
 /// Enters a handler.
 #[expect(clippy::disallowed_methods, reason = "the one place where a handler runs")]
 async fn enter(prepared: Prepared, context: ToolContext) -> Result<Output, Failure> {
-    prepared.run(context).await
+    Contained(Some(prepared.run(context))).await
 }
 
 /// Enters a handler that may block its thread, where that harms nobody. A time-out leaves it behind; it sees the cancel
@@ -131,45 +151,37 @@ async fn run_blocking(prepared: Prepared, context: ToolContext) -> Result<Output
     match tokio::task::spawn_blocking(move || runtime.block_on(enter(prepared, context))).await {
         Ok(answer) => answer,
         Err(error) => Err(match error.try_into_panic() {
-            Ok(panic) => bug(&*panic),
+            Ok(panic) => bug(panic),
             Err(error) => Failure::bug(error.to_string()),
         }),
     }
 }
 
-fn bug(panic: &(dyn std::any::Any + Send)) -> Failure {
+fn bug(panic: Box<dyn Any + Send>) -> Failure {
     Failure::bug(format!("the handler panicked: {}", panic_text(panic)))
 }
 
-/// A tool's own sentence, cut to what a model needs.
-fn shortened(message: &str) -> String {
-    const LONGEST: usize = 2000;
-    match message.char_indices().nth(LONGEST) {
-        None => message.to_owned(),
-        Some((end, _)) => format!("{}…", &message[..end]),
+/// An action whose destructor may panic: nobody waits for it by then, and the call has another ending.
+struct Contained<'a, T>(Option<BoxFuture<'a, T>>);
+
+impl<T> Future for Contained<'_, T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        match &mut self.0 {
+            Some(future) => future.as_mut().poll(context),
+            None => Poll::Pending,
+        }
     }
 }
 
-/// The text with every path of a machine taken out: words that hold a slash or backslash after a path's beginning.
-fn without_paths(text: &str) -> String {
-    text.split_inclusive(char::is_whitespace)
-        .map(|word| if looks_like_path(word) { format!("[path]{}", trailing_space(word)) } else { word.to_owned() })
-        .collect()
-}
-
-fn looks_like_path(word: &str) -> bool {
-    let inner = word.trim_matches(|character: char| !character.is_alphanumeric() && !"/\\~.".contains(character));
-    let drive = inner.as_bytes().get(1) == Some(&b':') && inner.starts_with(|c: char| c.is_ascii_alphabetic());
-    inner.starts_with(['/', '\\', '~'])
-        || inner.starts_with("./")
-        || inner.starts_with("../")
-        || drive
-        || inner.contains("/") && inner.matches('/').count() > 1 && !inner.contains("://")
-        || inner.starts_with("file:")
-}
-
-fn trailing_space(word: &str) -> &str {
-    &word[word.trim_end().len()..]
+impl<T> Drop for Contained<'_, T> {
+    fn drop(&mut self) {
+        let future = self.0.take();
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(future))) {
+            tracing::error!(panic = panic_text(panic), "a handler panicked while it was dropped");
+        }
+    }
 }
 
 impl<'g> Ran<'g> {

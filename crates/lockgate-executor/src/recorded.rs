@@ -38,13 +38,12 @@ impl<'g> Authorized<'g> {
         trail.note(&Body::ToolStarted(self.intent()));
         if self.tool().spec().effect().changes_something() || self.approval().is_some() {
             let claim = self.claim(idempotency_key.clone());
-            let events = std::mem::take(&mut trail.pending);
-            if let Err(refused) = self.scope().log.claim(claim, events.clone()).await {
+            if let Err(refused) = self.scope().log.claim(claim, trail.pending.clone()).await {
                 // Nothing was written: the request still has to be, but not a start that did not happen.
-                trail.pending = events;
                 trail.pending.retain(|event| !event.kind.is_start());
                 return Err(self.refused_claim(refused));
             }
+            trail.pending.clear();
             trail.started = true;
         }
         trail.passed(Stage::Recorded);

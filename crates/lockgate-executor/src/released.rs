@@ -1,8 +1,12 @@
 //! released: the one thing that leaves the executor. Scrubbed, limited, journaled, for success and refusal alike.
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use futures_util::FutureExt as _;
 use lockgate_contract::document::Document;
 use lockgate_contract::effect::EffectState;
-use lockgate_contract::event::{Audit, Body, NewEvent, Settled};
+use lockgate_contract::event::{Audit, Settled};
 use lockgate_contract::ids::{ApprovalId, CallId};
 use lockgate_contract::outcome::{Code, Status};
 use lockgate_contract::ports::{JournalError, StoredArtifact};
@@ -11,7 +15,7 @@ use lockgate_contract::result::{ActionOutcome, Meta, ToolResult};
 use crate::checked::{Checked, CheckedOutput};
 use crate::exit::{Exit, Refusal};
 use crate::limit::shorten;
-use crate::trail::{Stage, StageTimes, Trail};
+use crate::trail::{Stage, StageTimes, Trail, panic_text};
 
 /// How a call left the gate.
 #[derive(Debug)]
@@ -94,7 +98,14 @@ impl Open {
 /// Ends a call.
 pub(crate) async fn release(mut trail: Trail<'_>, ending: Result<Checked<'_>, Exit>) -> Released {
     let (settled, artifact) = match ending {
-        Ok(checked) => succeeded(&mut trail, checked.into_output()),
+        Ok(checked) => {
+            let output = checked.into_output();
+            // An output that cannot be scrubbed is not shown.
+            match catch_unwind(AssertUnwindSafe(|| succeeded(&trail, output))) {
+                Ok(released) => released,
+                Err(panic) => (trail.settled_as(Trail::gate_defect(panic)), None),
+            }
+        }
         Err(Exit::Refused(refusal)) => (trail.settled_as(*refusal), None),
         Err(Exit::Reused { earlier, settled }) => (reused(&mut trail, &earlier, *settled), None),
         Err(Exit::Open { code, approval, audit }) => return open(trail, code, approval, &audit),
@@ -120,7 +131,7 @@ pub(crate) async fn release(mut trail: Trail<'_>, ending: Result<Checked<'_>, Ex
 }
 
 /// Scrubs and limits an output.
-fn succeeded(trail: &mut Trail<'_>, checked: CheckedOutput) -> (Settled, Option<StoredArtifact>) {
+fn succeeded(trail: &Trail<'_>, checked: CheckedOutput) -> (Settled, Option<StoredArtifact>) {
     let CheckedOutput { output, truncated_chars, lossy, env_reported_completion } = checked;
     let gate = trail.gate;
     let scrubbed = gate.redactor.scrub_document(&output).unwrap_or(output);
@@ -180,20 +191,38 @@ fn open(mut trail: Trail<'_>, code: Code, approval_id: ApprovalId, audit: &str) 
 /// Writes the call's last event. What could not be written is not shown as a result.
 async fn journal(trail: &mut Trail<'_>, settled: Settled, artifact: Option<StoredArtifact>) -> Settled {
     let call_id = trail.call.call_id.clone();
-    let mut events = std::mem::take(&mut trail.pending);
-    if !trail.started {
-        events.retain(|event| !event.kind.is_start());
-    }
-    events.push(NewEvent::new(trail.call.step, Some(call_id.clone()), &Body::Settled(Box::new(settled.clone()))));
-    match trail.scope.log.settle(&call_id, artifact, events).await {
+    let events = trail.last_events(&settled);
+    let written = AssertUnwindSafe(trail.scope.log.settle(&call_id, artifact, events)).catch_unwind().await;
+    match written.unwrap_or_else(|panic| Err(panicked(panic))) {
         Ok(()) => settled,
+        Err(taken @ JournalError::AlreadySettled(_)) => match first_result(trail, &call_id).await {
+            Ok(Some(first)) => first,
+            Ok(None) => not_recorded(trail, &settled, &taken),
+            Err(error) => not_recorded(trail, &settled, &error),
+        },
         Err(error) => not_recorded(trail, &settled, &error),
     }
 }
 
+/// The result that the call has already, marked so: a call has one outcome, however often it is asked for.
+async fn first_result(trail: &Trail<'_>, call_id: &CallId) -> Result<Option<Settled>, JournalError> {
+    let stored = AssertUnwindSafe(trail.scope.log.settled(call_id)).catch_unwind().await;
+    let mut stored = stored.unwrap_or_else(|panic| Err(panicked(panic)))?;
+    if let Some(settled) = &mut stored {
+        settled.meta.deduplicated = Some(call_id.clone());
+    }
+    Ok(stored)
+}
+
+fn panicked(panic: Box<dyn Any + Send>) -> JournalError {
+    JournalError::CommitUnknown(format!("it panicked: {}", panic_text(panic)))
+}
+
 fn not_recorded(trail: &mut Trail<'_>, settled: &Settled, error: &JournalError) -> Settled {
-    let code = if settled.status == Status::Executed { Code::ResultNotRecorded } else { Code::StorageUnavailable };
-    trail.settled_as(Refusal::new(code, error.to_string()))
+    let ran = trail.started || settled.status == Status::Executed;
+    let code = if ran { Code::ResultNotRecorded } else { Code::StorageUnavailable };
+    // What is known about the world becomes neither more nor less because it could not be stored.
+    trail.settled_as(Refusal::new(code, error.to_string()).effect_state(settled.effect_state))
 }
 
 /// What the loop sees of a settled call, row by row as R-096…R-103 fill it.

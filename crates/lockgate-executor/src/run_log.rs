@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use lockgate_contract::approval::Approval;
-use lockgate_contract::event::{Event, NewEvent};
+use lockgate_contract::event::{Body, Event, NewEvent, Settled};
 use lockgate_contract::ids::{ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
     Appended, ArtifactError, ArtifactStore, BoxFuture, Claim, ClaimRefused, Journal, JournalError, StoredArtifact,
@@ -77,7 +77,22 @@ impl RunLog {
     ) -> Result<(), JournalError> {
         let mut last_seen = self.last_seen.lock().await;
         let appended = self.journal.settle(&self.run_id, call, artifact, events).await?;
-        self.deliver(&mut last_seen, appended).await
+        // The result stands from here on, also when a reading back of others' events fails.
+        let _ = self.deliver(&mut last_seen, appended).await;
+        Ok(())
+    }
+
+    /// The one result of a call that was settled before.
+    pub(crate) async fn settled(&self, call: &CallId) -> Result<Option<Settled>, JournalError> {
+        let mut last_seen = self.last_seen.lock().await;
+        let events = self.journal.events(&self.run_id, 0).await?;
+        let of_call = |event: &&Event| event.call_id.as_ref() == Some(call);
+        let settled = events.iter().filter(of_call).find_map(|event| match event.body() {
+            Ok(Body::Settled(settled)) => Some(*settled),
+            _ => None,
+        });
+        self.deliver(&mut last_seen, events).await?;
+        Ok(settled)
     }
 
     /// Hands events to the observer, after those that somebody else wrote before them.

@@ -14,7 +14,7 @@ use lockgate_registry::RegisteredTool;
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
-use crate::exit::{Exit, Refusal};
+use crate::exit::Refusal;
 use crate::gate::Gate;
 use crate::scope::{Request, Scope};
 
@@ -23,8 +23,10 @@ pub(crate) struct Trail<'g> {
     pub(crate) gate: &'g Gate,
     pub(crate) scope: &'g Scope,
     pub(crate) call: ToolCall,
+    /// The tool's name as it was called, scrubbed: it is model text.
+    pub(crate) shown_name: String,
     pub(crate) attempt: u32,
-    /// Events that nothing depends on yet: they ride with the next commit.
+    /// Events that nothing depends on yet: they ride with the next commit, and stay here until the journal took them.
     pub(crate) pending: Vec<NewEvent>,
     /// The tool's version, once the caller is known to see the tool.
     pub(crate) version: Option<String>,
@@ -41,12 +43,13 @@ pub(crate) struct Trail<'g> {
 impl<'g> Trail<'g> {
     pub(crate) fn begin(gate: &'g Gate, scope: &'g Scope, request: &Request) -> Self {
         let call = request.call.clone();
+        let shown_name = gate.scrub(&call.tool_name);
         let mut pending = Vec::with_capacity(3);
         if !request.terms.requested_before {
             let body = Body::ToolRequested(ToolRequested {
-                tool_name: gate.redactor.scrub(&call.tool_name).into_owned(),
+                tool_name: shown_name.clone(),
                 parent_call_id: call.parent.clone(),
-                arguments_text: Some(gate.redactor.scrub(&call.arguments_text).into_owned()),
+                arguments_text: Some(gate.scrub(&call.arguments_text)),
             });
             pending.push(NewEvent::new(call.step, Some(call.call_id.clone()), &body));
         }
@@ -54,6 +57,7 @@ impl<'g> Trail<'g> {
             gate,
             scope,
             call,
+            shown_name,
             attempt: request.terms.attempt,
             pending,
             version: None,
@@ -91,8 +95,8 @@ impl<'g> Trail<'g> {
     }
 
     /// A panic inside the gate itself.
-    pub(crate) fn gate_defect(&self, panic: &(dyn Any + Send)) -> Exit {
-        Exit::refused(Refusal::new(Code::GateInternalError, format!("the gate panicked: {}", panic_text(panic))))
+    pub(crate) fn gate_defect(panic: Box<dyn Any + Send>) -> Refusal {
+        Refusal::new(Code::GateInternalError, format!("the gate panicked: {}", panic_text(panic)))
     }
 
     /// The body of the call's last event, for a refusal.
@@ -112,8 +116,8 @@ impl<'g> Trail<'g> {
             }
             Outcome::Tool(_) => (Status::Executed, effect_state.unwrap_or(EffectState::None), false, ""),
         };
-        let message = gate.redactor.scrub(sentence.as_deref().unwrap_or(default_sentence)).into_owned();
-        let audit_text = gate.redactor.scrub(&audit).into_owned();
+        let message = shortened(gate.scrub(sentence.as_deref().unwrap_or(default_sentence)));
+        let audit_text = gate.scrub(&audit);
         let error_id = show_error_id.then(|| self.error_id());
         if let Some(error_id) = &error_id {
             tracing::error!(call_id = %self.call.call_id, %error_id, code = outcome.word(), text = audit_text, "call failed");
@@ -121,7 +125,7 @@ impl<'g> Trail<'g> {
         self.audit.reason = audit_reason.map(str::to_owned).or_else(|| reason.clone());
         self.audit.text = Some(audit_text);
         Settled {
-            tool_name: gate.redactor.scrub(&self.call.tool_name).into_owned(),
+            tool_name: self.shown_name.clone(),
             tool_version: self.version.clone(),
             ok: false,
             code: Some(outcome),
@@ -141,6 +145,17 @@ impl<'g> Trail<'g> {
         }
     }
 
+    /// The events of the call's last commit: what is pending, but no start that did not happen, and the ending.
+    pub(crate) fn last_events(&self, settled: &Settled) -> Vec<NewEvent> {
+        let mut events = self.pending.clone();
+        if !self.started {
+            events.retain(|event| !event.kind.is_start());
+        }
+        let ending = Body::Settled(Box::new(settled.clone()));
+        events.push(NewEvent::new(self.call.step, Some(self.call.call_id.clone()), &ending));
+        events
+    }
+
     /// The call has its ending.
     pub(crate) fn finish(&mut self) {
         self.finished = true;
@@ -158,9 +173,8 @@ impl Drop for Trail<'_> {
         };
         let code = if self.started { Code::Interrupted } else { Code::Cancelled };
         let settled = self.settled_as(Refusal::new(code, "the caller dropped the call"));
-        let mut events = std::mem::take(&mut self.pending);
+        let events = self.last_events(&settled);
         let call_id = self.call.call_id.clone();
-        events.push(NewEvent::new(self.call.step, Some(call_id.clone()), &Body::Settled(Box::new(settled))));
         let log = std::sync::Arc::clone(&self.scope.log);
         runtime.spawn(async move {
             if let Err(error) = log.settle(&call_id, None, events).await {
@@ -170,13 +184,30 @@ impl Drop for Trail<'_> {
     }
 }
 
+/// A sentence for the model, cut to what it needs. Only ever of a scrubbed text: half a secret is not recognised.
+fn shortened(mut sentence: String) -> String {
+    const LONGEST: usize = 2000;
+    if let Some((end, _)) = sentence.char_indices().nth(LONGEST) {
+        sentence.truncate(end);
+        sentence.push('…');
+    }
+    sentence
+}
+
 /// The text of a panic.
-pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> String {
-    panic
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "no text".to_owned())
+pub(crate) fn panic_text(panic: Box<dyn Any + Send>) -> String {
+    let panic = match panic.downcast::<String>() {
+        Ok(text) => return *text,
+        Err(other) => other,
+    };
+    match panic.downcast::<&str>() {
+        Ok(text) => (*text).to_owned(),
+        Err(other) => {
+            // It may be anything, also something that panics again when it is dropped.
+            std::mem::forget(other);
+            "no text".to_owned()
+        }
+    }
 }
 
 /// The stages, in order.

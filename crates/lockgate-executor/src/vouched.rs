@@ -5,11 +5,7 @@
 /// Only one line, because further ones are where stack traces stand. Rather too much is taken out than too little:
 /// whatever holds a slash or a backslash is a path here, and so is the whole of a quotation that holds one.
 pub(crate) fn without_paths(text: &str) -> String {
-    let line = text
-        .lines()
-        .map(str::trim)
-        .find(|line| !line.is_empty())
-        .unwrap_or_default();
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let mut shown = String::with_capacity(line.len());
     let mut rest = line;
     while let Some(first) = rest.chars().next() {
@@ -31,7 +27,7 @@ fn quotation<'t>(rest: &'t str, before: &str) -> Option<&'t str> {
         '«' => '»',
         _ => return None,
     };
-    if before.ends_with(char::is_alphanumeric) {
+    if open == '\'' && before.ends_with(char::is_alphanumeric) {
         return None;
     }
     let inner = &rest[open.len_utf8()..];
@@ -42,12 +38,15 @@ fn quotation<'t>(rest: &'t str, before: &str) -> Option<&'t str> {
 /// A run of white space, or a word up to the next white space or to a quote that may start a quotation.
 fn word(rest: &str, first: char) -> &str {
     let space = first.is_whitespace();
-    let end = rest
-        .char_indices()
-        .skip(1)
-        .find(|(_, next)| next.is_whitespace() != space || "\"`“‘«".contains(*next))
-        .map_or(rest.len(), |(at, _)| at);
-    &rest[..end]
+    let mut before = first;
+    for (at, next) in rest.char_indices().skip(1) {
+        let quote = "\"`“‘«".contains(next) || next == '\'' && !before.is_alphanumeric();
+        if quote || next.is_whitespace() != space {
+            return &rest[..at];
+        }
+        before = next;
+    }
+    rest
 }
 
 fn is_path(piece: &str) -> bool {

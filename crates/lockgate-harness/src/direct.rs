@@ -1,6 +1,9 @@
 //! Calls without a model: each has a run of kind `direct`, so that it has ids, events and approvals like any other.
 
+use lockgate_contract::approval::{Approval, Binding};
+use lockgate_contract::arguments::Arguments;
 use lockgate_contract::call::ToolCall;
+use lockgate_contract::document::Limits;
 use lockgate_contract::effect::EffectState;
 use lockgate_contract::effect::OnUnknown;
 use lockgate_contract::event::{
@@ -9,7 +12,7 @@ use lockgate_contract::event::{
 use lockgate_contract::ids::{ApprovalId, RunId};
 use lockgate_contract::outcome::{Code, Status};
 use lockgate_contract::ports::JournalError;
-use lockgate_contract::result::ToolResult;
+use lockgate_contract::result::{Meta, ToolError, ToolResult};
 use lockgate_contract::run::{Budget, RunBinding, RunKind, RunStart};
 use lockgate_contract::subject::Subject;
 use lockgate_executor::{Released, Request, StageTimes, Terms};
@@ -116,9 +119,13 @@ impl Runner {
                 what: "is an agent's: its calls go on with `lockgate runs resume`",
             });
         }
+        if let Some(difference) = self.difference(&direct, &approval) {
+            return Ok(self.stale(&direct, approval, difference));
+        }
         if let Some(answer) = stored_answer(&live.state) {
             return Ok(answer);
         }
+        let started = live.state.calls().any(|call| call.attempts > 0);
         let call = ToolCall {
             call_id: approval.call_id,
             step: approval.step,
@@ -128,14 +135,68 @@ impl Runner {
             arguments_text: direct.arguments_text,
         };
         let terms = Terms { requested_before: true, approval: Some(approval_id.clone()), ..Terms::default() };
-        self.gate_direct(live, Request { call, terms }).await
+        let request = Request { call, terms };
+        if started {
+            let why = "its caller died after the effect was started, and the result was lost";
+            return self.settle_direct(live, request, Code::OutcomeUnknown, true, why).await;
+        }
+        self.gate_direct(live, request).await
+    }
+
+    /// What of a call is not what the approval is bound to.
+    fn difference(&self, direct: &DirectCall, approval: &Approval) -> Option<&'static str> {
+        let limits = Limits { max_bytes: self.gate.options().max_argument_bytes, ..Limits::ARGUMENTS };
+        let same_arguments = || {
+            Arguments::parse(&direct.arguments_text, limits)
+                .is_ok_and(|arguments| arguments.digest() == approval.arguments_digest)
+        };
+        if Binding::subject(&direct.subject) != [&approval.tenant, &approval.user, &approval.agent] {
+            Some("another subject")
+        } else if direct.tool_name != approval.tool_name {
+            Some("another tool")
+        } else if same_arguments() {
+            None
+        } else {
+            Some("other arguments")
+        }
+    }
+
+    /// The answer to another call than the approved one. The gate does not see it: whatever it came to there would be the
+    /// result of the open call, which is not this one's business.
+    fn stale(&self, direct: &DirectCall, approval: Approval, difference: &str) -> DirectAnswer {
+        let row = Code::ApprovalStale.row();
+        let audit = Audit {
+            text: Some(format!("approval `{}` is bound to {difference}", approval.approval_id)),
+            approval_id: Some(approval.approval_id.clone()),
+            ..Audit::default()
+        };
+        let result = ToolResult {
+            call_id: approval.call_id,
+            tool_name: self.gate.redactor().scrub(&direct.tool_name).into_owned(),
+            tool_version: None,
+            ok: false,
+            data: None,
+            error: Some(ToolError {
+                code: row.code.into(),
+                reason: None,
+                message: row.model_text.to_owned(),
+                retryable: false,
+            }),
+            meta: Meta { approval_id: Some(approval.approval_id), ..Meta::default() },
+        };
+        DirectAnswer {
+            run_id: approval.run_id,
+            result,
+            status: None,
+            effect_state: EffectState::None,
+            audit,
+            times: None,
+        }
     }
 
     async fn gate_direct(&self, mut live: Live, request: Request) -> Result<DirectAnswer, RunError> {
         let run_id = live.log.run_id().clone();
-        if live.state.stop().is_some() {
-            live.append(Body::RunResumed(RunResumed { budget: None })).await?;
-        }
+        reopen(&mut live).await?;
         let released = self.gate.call(request.clone(), &live.scope).await;
         live.absorb()?;
         match released {
@@ -176,35 +237,61 @@ impl Runner {
                 })
             }
             Released::Held | Released::Cancelled { started: false } => {
-                self.cancelled(live, request, Code::Cancelled, false).await
+                self.settle_direct(live, request, Code::Cancelled, false, CANCELLED).await
             }
-            Released::Cancelled { started: true } => self.cancelled(live, request, Code::Interrupted, true).await,
+            Released::Cancelled { started: true } => {
+                self.settle_direct(live, request, Code::Interrupted, true, CANCELLED).await
+            }
         }
     }
 
-    async fn cancelled(
+    /// Settles a call without the stages, and ends its run.
+    async fn settle_direct(
         &self,
         mut live: Live,
         request: Request,
         code: Code,
         started: bool,
+        why: &str,
     ) -> Result<DirectAnswer, RunError> {
-        self.settle_one(&mut live, request, code, started, "the caller cancelled").await?;
-        live.append(Body::RunCancelled(RunCancelled {})).await?;
-        stored_answer(&live.state)
-            .ok_or_else(|| JournalError::Corrupt("a settled call has no result".to_owned()).into())
+        reopen(&mut live).await?;
+        let call_id = request.call.call_id.clone();
+        self.settle_one(&mut live, request, code, started, why).await?;
+        let answer = settled_answer(&live.state)
+            .ok_or_else(|| JournalError::Corrupt("a settled call has no result".to_owned()))?;
+        live.append(if answer.effect_state == EffectState::Unknown {
+            Body::RunNeedsReconciliation(RunNeedsReconciliation { calls: vec![call_id] })
+        } else {
+            Body::RunCancelled(RunCancelled {})
+        })
+        .await?;
+        Ok(answer)
     }
+}
+
+const CANCELLED: &str = "the caller cancelled";
+
+/// A run that waits is taken up again.
+async fn reopen(live: &mut Live) -> Result<(), RunError> {
+    if live.state.stop().is_some() {
+        live.append(Body::RunResumed(RunResumed { budget: None })).await?;
+    }
+    Ok(())
 }
 
 /// The stored result of a settled direct call, marked as such: never a bare success (S-31).
 fn stored_answer(state: &RunState) -> Option<DirectAnswer> {
+    let mut answer = settled_answer(state)?;
+    answer.result.meta.deduplicated = Some(answer.result.call_id.clone());
+    Some(answer)
+}
+
+fn settled_answer(state: &RunState) -> Option<DirectAnswer> {
     let call = state.calls().next()?;
     let settled = call.settled.as_ref()?;
-    let mut result = settled.result(&call.call_id);
-    result.meta.deduplicated = Some(call.call_id.clone());
     Some(DirectAnswer {
         run_id: state.run_id().clone(),
-        result,
+        result: settled.result(&call.call_id),
         status: Some(settled.status),
         effect_state: settled.effect_state,
         audit: settled.audit.clone(),

@@ -6,14 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::future::join_all;
 use lockgate_contract::effect::OnUnknown;
 use lockgate_contract::event::{
-    Body, Event, ModelFailed, ModelRequested, ModelResponded, NewEvent, RespondedCall, RunCancelled, RunCompleted,
-    RunFailed, RunLimitReached, RunNeedsReconciliation, RunResumed, RunWaiting,
+    Audit, Body, Event, ModelFailed, ModelRequested, ModelResponded, NewEvent, RespondedCall, RunCancelled,
+    RunCompleted, RunFailed, RunLimitReached, RunNeedsReconciliation, RunResumed, RunWaiting, Settled,
 };
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::outcome::Code;
 use lockgate_contract::ports::{Ids, JournalError, ModelAdapter, ModelError, ModelRequest, ModelResponse, NewRun};
 use lockgate_contract::run::{Budget, RunBinding, RunKind, RunStart};
 use lockgate_contract::subject::Subject;
+use lockgate_contract::time::Timestamp;
 use lockgate_contract::tool::Progress;
 use lockgate_executor::{Gate, Observer, Released, Request, RunLog, Scope};
 use tokio_util::sync::CancellationToken;
@@ -22,7 +23,7 @@ use tracing::Instrument as _;
 use crate::error::{FoldError, RunError};
 use crate::plan::{Command, Facts, Planned, Verdict};
 use crate::result::RunResult;
-use crate::state::{RunState, Stop};
+use crate::state::{Call, RunState, Stop};
 
 /// Drives runs: one gate, one source of ids, and a model where agents run.
 #[derive(Clone)]
@@ -84,6 +85,8 @@ pub(crate) struct Live {
     pub(crate) scope: Scope,
     pub(crate) state: RunState,
     inbox: Inbox,
+    /// A time that is known to be over, whatever the clock says.
+    known_past: Timestamp,
     held: BTreeSet<CallId>,
     /// Argument texts as the model sent them; the journal's are scrubbed.
     raw: BTreeMap<CallId, String>,
@@ -174,11 +177,12 @@ impl Runner {
         match state.stop() {
             // Its driver died.
             None => true,
+            // Whatever else was decided waits behind the first open call.
             Some(Stop::WaitingForApproval(_)) => state
                 .calls()
-                .filter(|call| call.settled.is_none())
-                .filter_map(|call| call.approval.as_ref())
-                .any(|open| open.decided || now >= open.expires_at),
+                .find(|call| call.settled.is_none())
+                .and_then(|call| call.approval.as_ref())
+                .is_none_or(|open| open.decided || now >= open.expires_at),
             Some(Stop::LimitReached(_)) => resume.budget.is_some(),
             Some(Stop::Completed { .. } | Stop::NeedsReconciliation(_) | Stop::Failed { .. } | Stop::Cancelled) => {
                 false
@@ -230,12 +234,14 @@ impl Runner {
             subject: Arc::new(state.start().subject.clone()),
             allowed: Arc::new(state.start().binding.allowed.clone()),
             cancel: self.options.cancel.clone(),
-            deadline: agent.then(|| state.deadline()),
+            // The driver of an agent's run sets it, and moves it with the run's.
+            deadline: None,
             progress: self.options.progress.clone(),
             stale_approval_settles: agent,
         };
         let (held, raw, unredacted) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
-        Ok(Live { log, scope, state, inbox, held, raw, unredacted })
+        let known_past = Timestamp::default();
+        Ok(Live { log, scope, state, inbox, known_past, held, raw, unredacted })
     }
 
     /// The loop: ask what comes next, do it, take in what the journal accepted.
@@ -244,8 +250,9 @@ impl Runner {
             tracing::info_span!("invoke_agent", gen_ai.operation.name = "invoke_agent", run_id = %live.log.run_id());
         async {
             loop {
+                live.scope.deadline = Some(live.state.deadline());
                 let command = live.state.next(&Facts {
-                    now: self.gate.clock().now(),
+                    now: self.gate.clock().now().max(live.known_past),
                     cancelled: self.options.cancel.is_cancelled(),
                     held: &live.held,
                     unredacted: &live.unredacted,
@@ -267,7 +274,6 @@ impl Runner {
     /// One model turn: request and response are events of their own.
     async fn call_model(&self, live: &mut Live, step: u32) -> Result<(), RunError> {
         let model = self.model.as_ref().ok_or_else(|| RunError::NoModel(live.log.run_id().clone()))?;
-        live.scope.deadline = Some(live.state.deadline());
         let request = ModelRequest {
             step,
             messages: live.state.messages(),
@@ -282,9 +288,13 @@ impl Runner {
         let answer = tokio::select! {
             biased;
             answer = model.respond(&request) => answer,
-            // The machine sees the cancel and the deadline for itself.
+            // The machine sees the cancel for itself.
             () = self.options.cancel.cancelled() => return Ok(()),
-            () = tokio::time::sleep(left) => return Ok(()),
+            // The clock may have been set back meanwhile: the model is not asked a second time for that.
+            () = tokio::time::sleep(left) => {
+                live.known_past = live.state.deadline();
+                return Ok(());
+            }
         };
         match answer {
             Ok(response) => live.responded(step, response, &self.gate).await,
@@ -307,7 +317,11 @@ impl Runner {
             let call_id = request.call.call_id.clone();
             match released {
                 Released::Settled(settlement) => live.expect_settled(&call_id, settlement.settled())?,
-                Released::Open(_) | Released::Held => {
+                Released::Open(open) => {
+                    live.expect_asked(&call_id, open.audit()).await?;
+                    live.held.insert(call_id);
+                }
+                Released::Held => {
                     live.held.insert(call_id);
                 }
                 Released::Cancelled { started } => {
@@ -330,12 +344,14 @@ impl Runner {
     pub(crate) async fn settle_one(
         &self,
         live: &mut Live,
-        request: Request,
+        mut request: Request,
         code: Code,
         started: bool,
         why: &str,
     ) -> Result<(), RunError> {
         let call_id = request.call.call_id.clone();
+        // A call that the gate let go may have been recorded on its way.
+        request.terms.requested_before |= live.call(&call_id).is_some_and(|call| call.requested);
         let released = self.gate.settle(request, code, started, why, &live.scope).await;
         live.absorb()?;
         match released {
@@ -398,17 +414,33 @@ impl Live {
         Request { call, terms }
     }
 
+    fn call(&self, call_id: &CallId) -> Option<&Call> {
+        self.state.calls().find(|call| call.call_id == *call_id)
+    }
+
     /// A result that is not in the journal is none: the run stops here rather than going round.
-    fn expect_settled(&self, call_id: &CallId, settled: &lockgate_contract::event::Settled) -> Result<(), RunError> {
-        let recorded = self.state.calls().any(|call| call.call_id == *call_id && call.settled.is_some());
-        if recorded {
+    fn expect_settled(&self, call_id: &CallId, settled: &Settled) -> Result<(), RunError> {
+        if self.call(call_id).is_some_and(|call| call.settled.is_some()) {
             return Ok(());
         }
         Err(RunError::NotRecorded { call: call_id.clone(), detail: settled.audit.text.clone().unwrap_or_default() })
     }
+
+    /// A question that somebody else opened meanwhile is read back: nobody waits for a question that is not known.
+    async fn expect_asked(&mut self, call_id: &CallId, audit: &Audit) -> Result<(), RunError> {
+        let asked = |live: &Self| live.call(call_id).is_some_and(|call| call.approval.is_some());
+        if !asked(self) {
+            self.log.catch_up().await?;
+            self.absorb()?;
+        }
+        if asked(self) {
+            return Ok(());
+        }
+        Err(RunError::NotRecorded { call: call_id.clone(), detail: audit.text.clone().unwrap_or_default() })
+    }
 }
 
-fn stop_event(stop: Stop) -> Body {
+pub(crate) fn stop_event(stop: Stop) -> Body {
     match stop {
         Stop::Completed { reason, answer, completed_by } => {
             Body::RunCompleted(RunCompleted { reason: reason.to_owned(), answer, completed_by })

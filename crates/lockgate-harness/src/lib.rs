@@ -17,6 +17,8 @@ mod error;
 mod history;
 mod plan;
 mod result;
+#[cfg(test)]
+mod sketch;
 mod state;
 mod stream;
 

@@ -171,3 +171,6 @@ impl NeutralMessage {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -406,3 +406,6 @@ fn body(event: &Event) -> Result<Body, FoldError> {
 fn misplaced(event: &Event) -> FoldError {
     FoldError::Misplaced { seq: event.seq, kind: event.kind.to_string() }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,7 @@
 //! What registration and look-up refuse.
 
+use lockgate_contract::approval::visible;
+use lockgate_contract::digest::Digest;
 use thiserror::Error;
 
 use crate::schema::SchemaRefused;
@@ -8,7 +10,7 @@ use crate::schema::SchemaRefused;
 #[derive(Debug, Clone, Error)]
 pub enum RegisterError {
     /// The name is empty or cannot be written down plainly.
-    #[error("`{name}` is not a tool name: {problem}")]
+    #[error("`{}` is not a tool name: {problem}", shown(name))]
     Name {
         /// The name.
         name: String,
@@ -39,9 +41,20 @@ pub enum RegisterError {
     /// An executor was already built from this registry, and this tool has no handler.
     #[error("tool `{0}` has no handler, and an executor was already built from this registry")]
     MissingHandler(String),
-    /// There is nothing of this name to replace or revoke.
+    /// There is nothing of this name to replace.
     #[error("there is no tool `{0}` to replace")]
     NothingToReplace(String),
+    /// Bound runs were to finish or stop, and could not be told from new ones.
+    #[error("the new `{0}` has the very definition of the old one, which runs are bound to: give it another version")]
+    SameDefinition(String),
+    /// Bound runs were to migrate, and would go on with what is no longer true.
+    #[error("runs cannot migrate to the new `{name}`, because its {fact} differs: let them finish or stop")]
+    CannotMigrate {
+        /// The name.
+        name: String,
+        /// What runs took over from the old definition.
+        fact: &'static str,
+    },
 }
 
 impl RegisterError {
@@ -53,6 +66,8 @@ impl RegisterError {
             Self::Schema { cause, .. } => cause.word(),
             Self::MissingHandler(_) => "missing_handler",
             Self::NothingToReplace(_) => "nothing_to_replace",
+            Self::SameDefinition(_) => "same_definition",
+            Self::CannotMigrate { .. } => "cannot_migrate",
         }
     }
 }
@@ -84,9 +99,9 @@ pub enum ResolveError {
         /// The registered version.
         version: String,
         /// The bound definition digest.
-        bound: lockgate_contract::digest::Digest,
+        bound: Digest,
         /// The registered definition digest.
-        registered: lockgate_contract::digest::Digest,
+        registered: Digest,
     },
 }
 
@@ -114,3 +129,17 @@ impl ResolveError {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("these tools have no handler: {}", .0.join(", "))]
 pub struct MissingHandlers(pub Vec<String>);
+
+/// The names that a registry was to be restricted to and does not have, all of them.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("no such tools: {}", .0.join(", "))]
+pub struct UnknownTools(pub Vec<String>);
+
+/// A refused name as it can be printed: its start, with what cannot be seen made visible.
+fn shown(name: &str) -> String {
+    const MOST: usize = 64;
+    match name.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", visible(&name[..end])),
+        None => visible(name),
+    }
+}

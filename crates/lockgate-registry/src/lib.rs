@@ -11,5 +11,5 @@ pub mod schema;
 
 pub use describe::{Description, InternalView, ModelView};
 pub use discovery::{Capability, Discovery, Standing};
-pub use error::{MissingHandlers, RegisterError, ResolveError};
+pub use error::{MissingHandlers, RegisterError, ResolveError, UnknownTools};
 pub use registry::{Change, RegisteredTool, Registry, RegistryExecutor, RegistryRules, ReplacementRule};

@@ -16,6 +16,7 @@ pub use lockgate_harness::{AgentRun, DirectCall, RunResult, Runner, RunnerOption
 pub use lockgate_host::clock::SystemClock;
 pub use lockgate_host::randomness::RandomIds;
 pub use lockgate_journal::open as open_journal;
+pub use lockgate_macros::tool;
 pub use lockgate_models::{ChatCompletions, ScriptedModel};
 pub use lockgate_policy::NativePolicy;
 pub use lockgate_redact::ScrubberBuilder;

@@ -3,7 +3,6 @@
 #![expect(clippy::print_stdout, reason = "an example shows what it got")]
 
 use lockgate::prelude::*;
-use lockgate::tool;
 
 /// Looks up the team that owns a service.
 #[tool(effect = read, scopes("services:read"))]

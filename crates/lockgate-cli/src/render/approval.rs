@@ -6,7 +6,7 @@ use lockgate::contract::approval::{Approval, visible};
 
 use crate::render::style::{FAINT, NAME, of_approval, styled};
 use crate::render::table::{Cell, Table};
-use crate::render::text::{indented, one_line};
+use crate::render::text::{harmless, indented, one_line};
 
 /// One line a question.
 pub(crate) fn table(approvals: &[Approval]) -> String {
@@ -30,7 +30,7 @@ pub(crate) fn show(approval: &Approval) -> String {
     let mut text =
         format!("{} is {}\n\n", approval.approval_id, styled(of_approval(approval.state), approval.state.word()));
     // The text was made visible when the question was asked: it is shown as it is stored, line by line.
-    let shown: Vec<String> = approval.shown_text.lines().map(visible).collect();
+    let shown: Vec<String> = approval.shown_text.lines().map(harmless).collect();
     text.push_str(&indented(&shown.join("\n"), 2));
     text.push('\n');
     let mut facts = vec![

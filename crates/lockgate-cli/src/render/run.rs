@@ -12,6 +12,26 @@ use crate::render::style::{FAINT, NAME, PLAIN, of_status, styled};
 use crate::render::table::{Cell, Table};
 use crate::render::text::{counted, harmless, indented, one_line, shell_word};
 
+/// How each call ended, in request order. A call goes by the provider's id where it has one.
+pub(crate) fn calls(result: &RunResult) -> String {
+    let mut table = Table::new(&["call", "tool", "version", "outcome"]);
+    for call in &result.calls {
+        let id = Some(call.provider_call_id.as_str()).filter(|id| !id.is_empty()).unwrap_or(call.call_id.as_str());
+        let outcome = match (&call.code, call.status) {
+            (Some(code), _) => code.word(),
+            (None, Some(_)) => "ok",
+            (None, None) => "open",
+        };
+        table.row([
+            Cell::styled(FAINT, one_line(id, 40)),
+            Cell::styled(NAME, one_line(&call.tool_name, 60)),
+            Cell::new(call.tool_version.as_deref().map_or_else(|| "-".to_owned(), |version| one_line(version, 20))),
+            Cell::new(outcome.to_owned()),
+        ]);
+    }
+    format!("\n{}", table.render())
+}
+
 /// What stands below the events: the answer, and the status line.
 pub(crate) fn ending(result: &RunResult) -> String {
     let mut text = String::new();

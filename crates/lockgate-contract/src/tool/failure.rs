@@ -128,3 +128,6 @@ impl<E: std::error::Error> From<E> for Failure {
         Self::Bug { text }
     }
 }
+
+#[cfg(test)]
+mod tests;

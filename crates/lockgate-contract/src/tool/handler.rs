@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::arguments::Arguments;
-use crate::document::{DecodeError, Document, SerializeError};
+use crate::document::{DecodeError, Document, Limits, SerializeError};
 use crate::tool::{Failure, ToolContext};
 
 /// An asynchronous function from arguments to output.
@@ -138,23 +138,26 @@ pub enum OutputContent {
 }
 
 impl Output {
-    /// A value.
+    /// A value, within [`Limits::OUTPUT`].
     pub fn new(value: Document) -> Self {
-        Self { content: OutputContent::Value(value), truncated_chars: 0, lossy: false }
+        if is_surely_within(&value, Limits::OUTPUT) {
+            Self::whole(OutputContent::Value(value))
+        } else {
+            Self::of(&value)
+        }
     }
 
-    /// Any value that serialises.
+    /// Any value that serialises, within [`Limits::OUTPUT`].
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Self {
-        let content = match Document::from_serialize(value) {
+        Self::whole(match Document::from_serialize_within(value, Limits::OUTPUT) {
             Ok(value) => OutputContent::Value(value),
             Err(error) => OutputContent::Invalid(error),
-        };
-        Self { content, truncated_chars: 0, lossy: false }
+        })
     }
 
     /// A text that claims to be one JSON value.
     pub fn raw(text: impl Into<String>) -> Self {
-        Self { content: OutputContent::Raw(text.into()), truncated_chars: 0, lossy: false }
+        Self::whole(OutputContent::Raw(text.into()))
     }
 
     /// Bytes of a text, as a JSON string; what is not UTF-8 becomes U+FFFD and the output is marked lossy.
@@ -169,4 +172,18 @@ impl Output {
         self.truncated_chars = count;
         self
     }
+
+    /// With nothing left out.
+    fn whole(content: OutputContent) -> Self {
+        Self { content, truncated_chars: 0, lossy: false }
+    }
 }
+
+/// What opens no more containers than may stand inside each other is not deeper: most outputs need no closer look.
+fn is_surely_within(value: &Document, limits: Limits) -> bool {
+    let openings = value.text().bytes().filter(|byte| matches!(byte, b'[' | b'{')).count();
+    value.text().len() <= limits.max_bytes && openings <= limits.max_depth
+}
+
+#[cfg(test)]
+mod tests;

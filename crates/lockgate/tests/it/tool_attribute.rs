@@ -293,9 +293,10 @@ mod elsewhere {
 
     /// Is visible from outside its module.
     #[tool(effect = read, crate = crate::tool_attribute::reexported)]
-    #[expect(clippy::unused_async, reason = "shows that levels of lints act on the function inside")]
+    #[expect(clippy::let_and_return, reason = "shows that levels of lints act on the function inside")]
     pub(super) async fn visible(#[expect(unused_variables, reason = "as above")] text: String) -> &'static str {
-        "fixed"
+        let fixed = "fixed";
+        fixed
     }
 }
 

@@ -1,0 +1,185 @@
+//! A journal that fails where the test says so.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use lockgate_contract::approval::Approval;
+use lockgate_contract::event::{Event, NewEvent};
+use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
+use lockgate_contract::ports::{
+    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, NewRun,
+    RunFilter, RunRecord, StoredArtifact,
+};
+use lockgate_journal::MemoryJournal;
+use tokio::sync::Notify;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Method {
+    Append,
+    Ask,
+    Claim,
+    Settle,
+    Approval,
+    Events,
+    Artifact,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Nothing is written.
+    Unavailable,
+    /// It says that nobody knows, and nothing is written.
+    UnknownNotWritten,
+    /// It says that nobody knows, and it is written.
+    UnknownWritten,
+    /// It panics.
+    Panic,
+    /// It never answers, and nothing is written.
+    Hangs,
+}
+
+/// Every method goes to a memory journal, except where a fault is planned for its nth call.
+pub(crate) struct FaultyJournal {
+    inner: MemoryJournal,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    calls: HashMap<Method, usize>,
+    faults: Vec<(Method, usize, Fault)>,
+    /// Where the next call of a method says that it came, and waits until it may go on.
+    holds: HashMap<Method, (Arc<Notify>, Arc<Notify>)>,
+}
+
+impl FaultyJournal {
+    pub(crate) fn over(inner: MemoryJournal) -> Self {
+        Self { inner, state: Mutex::default() }
+    }
+
+    /// Past every fault.
+    pub(crate) fn inner(&self) -> &MemoryJournal {
+        &self.inner
+    }
+
+    /// The `nth` call of a method from now on fails; 0 is the next.
+    pub(crate) fn fail(&self, method: Method, nth: usize, fault: Fault) {
+        let mut state = self.state.lock().unwrap();
+        let so_far = state.calls.get(&method).copied().unwrap_or_default();
+        state.faults.push((method, so_far + nth, fault));
+    }
+
+    /// The next call of a method says so, and waits for `go`.
+    pub(crate) fn hold(&self, method: Method, entered: Arc<Notify>, go: Arc<Notify>) {
+        self.state.lock().unwrap().holds.insert(method, (entered, go));
+    }
+
+    /// How often a method was called.
+    pub(crate) fn calls(&self, method: Method) -> usize {
+        self.state.lock().unwrap().calls.get(&method).copied().unwrap_or_default()
+    }
+
+    fn enter(&self, method: Method) -> Option<Fault> {
+        let mut state = self.state.lock().unwrap();
+        let calls = state.calls.entry(method).or_default();
+        let index = *calls;
+        *calls += 1;
+        state.faults.iter().find(|(of, nth, _)| *of == method && *nth == index).map(|(.., fault)| *fault)
+    }
+
+    async fn through<T, E: From<JournalError>>(
+        &self,
+        method: Method,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, E> {
+        let unknown = || E::from(JournalError::CommitUnknown("the disk went away at /srv/journal.db".to_owned()));
+        let fault = self.enter(method);
+        let held = self.state.lock().unwrap().holds.remove(&method);
+        if let Some((entered, go)) = held {
+            entered.notify_one();
+            go.notified().await;
+        }
+        match fault {
+            None => work.await,
+            Some(Fault::Unavailable) => {
+                Err(JournalError::Unavailable("disk full at /srv/journal.db".to_owned()).into())
+            }
+            Some(Fault::UnknownNotWritten) => Err(unknown()),
+            Some(Fault::UnknownWritten) => {
+                work.await?;
+                Err(unknown())
+            }
+            Some(Fault::Panic) => panic!("the journal broke"),
+            Some(Fault::Hangs) => std::future::pending().await,
+        }
+    }
+}
+
+impl Journal for FaultyJournal {
+    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<Appended, JournalError>> {
+        self.inner.create_run(run)
+    }
+
+    fn append<'a>(&'a self, run: &'a RunId, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        Box::pin(self.through(Method::Append, self.inner.append(run, events)))
+    }
+
+    fn ask(&self, approval: Approval, events: Vec<NewEvent>) -> BoxFuture<'_, Result<Appended, JournalError>> {
+        Box::pin(self.through(Method::Ask, self.inner.ask(approval, events)))
+    }
+
+    fn claim<'a>(
+        &'a self,
+        run: &'a RunId,
+        claim: Claim,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, ClaimRefused>> {
+        Box::pin(self.through(Method::Claim, self.inner.claim(run, claim, events)))
+    }
+
+    fn settle<'a>(
+        &'a self,
+        run: &'a RunId,
+        call: &'a CallId,
+        artifact: Option<StoredArtifact>,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        Box::pin(self.through(Method::Settle, self.inner.settle(run, call, artifact, events)))
+    }
+
+    fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
+        self.inner.decide(decision)
+    }
+
+    fn approval<'a>(&'a self, approval: &'a ApprovalId) -> BoxFuture<'a, Result<Option<Approval>, JournalError>> {
+        Box::pin(self.through(Method::Approval, self.inner.approval(approval)))
+    }
+
+    fn approvals(&self, filter: ApprovalFilter) -> BoxFuture<'_, Result<Vec<Approval>, JournalError>> {
+        self.inner.approvals(filter)
+    }
+
+    fn run<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunRecord>, JournalError>> {
+        self.inner.run(run)
+    }
+
+    fn runs(&self, filter: RunFilter) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
+        self.inner.runs(filter)
+    }
+
+    fn events<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
+        Box::pin(self.through(Method::Events, self.inner.events(run, after)))
+    }
+
+    fn artifact<'a>(
+        &'a self,
+        run: &'a RunId,
+        artifact: &'a ArtifactId,
+    ) -> BoxFuture<'a, Result<Option<String>, JournalError>> {
+        Box::pin(self.through(Method::Artifact, self.inner.artifact(run, artifact)))
+    }
+
+    fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>> {
+        self.inner.describe()
+    }
+}

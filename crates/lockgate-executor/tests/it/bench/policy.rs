@@ -1,0 +1,53 @@
+//! A policy that answers what the test says, and counts the questions.
+
+use std::sync::Arc;
+
+use lockgate_contract::ports::{BoxFuture, PolicyDecision, PolicyEngine, PolicyRequest, PolicyVerdict};
+use lockgate_policy::NativePolicy;
+
+use super::{Counters, add};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// What the real policy says.
+    Native,
+    Is(PolicyDecision),
+    /// It fails.
+    Error,
+    /// It panics before it has a future.
+    Panic,
+    /// It panics while it decides.
+    PanicLater,
+    /// It never answers.
+    Never,
+}
+
+pub(crate) struct ScriptedPolicy {
+    answer: Answer,
+    counters: Arc<Counters>,
+    native: NativePolicy,
+}
+
+impl ScriptedPolicy {
+    pub(crate) fn new(answer: Answer, counters: Arc<Counters>) -> Self {
+        Self { answer, counters, native: NativePolicy::new() }
+    }
+}
+
+impl PolicyEngine for ScriptedPolicy {
+    fn decide<'a>(&'a self, request: PolicyRequest<'a>) -> BoxFuture<'a, Result<PolicyVerdict, String>> {
+        add(&self.counters.policy);
+        match self.answer {
+            Answer::Native => self.native.decide(request),
+            Answer::Is(decision) => Box::pin(std::future::ready(Ok(PolicyVerdict {
+                decision,
+                policies: vec!["test:scripted".to_owned()],
+                reason: "the test says so".to_owned(),
+            }))),
+            Answer::Error => Box::pin(std::future::ready(Err("rule 7 cannot be read".to_owned()))),
+            Answer::Panic => panic!("the policy broke"),
+            Answer::PanicLater => Box::pin(async { panic!("the policy broke later") }),
+            Answer::Never => Box::pin(std::future::pending()),
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The gate from outside: every check in its place, every ending once.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod approvals;
+mod bench;
+mod building;
+mod cancelling;
+mod dropping;
+mod faults;
+mod order;
+mod order_by_type;
+mod outcomes;
+mod output;
+mod own_executor;
+mod panics;
+mod relaxation;
+mod secrets;
+mod time_outs;
+mod turns;

@@ -1,0 +1,399 @@
+//! A run drawn by hand, for tests of the machine: events in, commands out. No runtime, no journal, no tool.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lockgate_contract::allowed::AllowedTools;
+use lockgate_contract::digest::Digest;
+use lockgate_contract::document::{Document, Limits};
+use lockgate_contract::effect::{Effect, EffectState, OnUnknown};
+use lockgate_contract::event::{
+    ApprovalDecided, ApprovalRequested, Audit, Body, Event, ModelFailed, ModelRequested, ModelResponded, NewEvent,
+    RespondedCall, RunResumed, Settled, ToolRequested, ToolStarted,
+};
+use lockgate_contract::ids::{ApprovalId, CallId, RunId};
+use lockgate_contract::outcome::{Code, Outcome, Status, ToolCode};
+use lockgate_contract::result::Meta;
+use lockgate_contract::run::{Budget, Limit, RunBinding, RunKind, RunStart};
+use lockgate_contract::subject::Subject;
+use lockgate_contract::time::Timestamp;
+
+use crate::driver::stop_event;
+use crate::plan::{Command, Facts, Planned};
+use crate::state::{RunState, Stop};
+
+/// When every sketch begins.
+pub(crate) const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+
+/// How long a question of a sketch stays open, in milliseconds.
+pub(crate) const OPEN_FOR: i64 = 60_000;
+
+/// A run's events so far. Calls are named by their place in the last turn.
+///
+/// Its tools: `look` reads; `peek` and `stat` read and share a resource; `note` and `pay` change something and are never
+/// repeated; `put` changes something and may be repeated; `finish` ends the run.
+#[derive(Clone)]
+pub(crate) struct Sketch {
+    pub(crate) events: Vec<Event>,
+    run_id: RunId,
+    now: Timestamp,
+    turns: u32,
+}
+
+impl Sketch {
+    pub(crate) fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    /// With other limits.
+    pub(crate) fn within(change: impl FnOnce(&mut Budget)) -> Self {
+        Self::with(|start| change(&mut start.budget))
+    }
+
+    pub(crate) fn with(change: impl FnOnce(&mut RunStart)) -> Self {
+        let names = ["finish", "look", "note", "pay", "peek", "put", "stat"];
+        let set = |names: &[&str]| -> BTreeSet<String> { names.iter().map(|name| (*name).to_owned()).collect() };
+        let mut start = RunStart {
+            kind: RunKind::Agent,
+            task: Some("a task".to_owned()),
+            system: None,
+            subject: Subject::default(),
+            binding: RunBinding {
+                allowed: AllowedTools::new("test", names.map(|name| (name.to_owned(), Digest::of_text("test", name)))),
+                completes_run: set(&["finish"]),
+                reads: BTreeMap::from([
+                    ("look".to_owned(), BTreeSet::new()),
+                    ("peek".to_owned(), set(&["disk", "lamp"])),
+                    ("stat".to_owned(), set(&["disk"])),
+                ]),
+                replayable: set(&["look", "peek", "put", "stat"]),
+            },
+            budget: Budget::default(),
+            on_unknown: OnUnknown::Stop,
+            model: None,
+            run_file: None,
+        };
+        change(&mut start);
+        let mut sketch = Self { events: Vec::new(), run_id: RunId::from_random(0xa_11ce), now: START, turns: 0 };
+        sketch.push(None, &Body::RunStarted(Box::new(start)));
+        sketch
+    }
+
+    /// The model is asked and answers with calls of these tools.
+    pub(crate) fn turn(&mut self, names: &[&str]) -> &mut Self {
+        let calls: Vec<_> = names.iter().map(|name| (*name, "{}", false)).collect();
+        self.turn_of(None, &calls)
+    }
+
+    /// The model is asked and answers with text alone.
+    pub(crate) fn says(&mut self, text: &str) -> &mut Self {
+        self.turn_of(Some(text), &[])
+    }
+
+    /// The model is asked and answers; calls are name, argument text, and whether a secret was taken out of it.
+    pub(crate) fn turn_of(&mut self, text: Option<&str>, calls: &[(&str, &str, bool)]) -> &mut Self {
+        self.asks();
+        self.turns += 1;
+        let calls = calls.iter().zip(0..).map(|((name, arguments, redacted), index)| RespondedCall {
+            call_id: self.call(index),
+            provider_call_id: format!("p{index}"),
+            tool_name: (*name).to_owned(),
+            arguments_text: (*arguments).to_owned(),
+            redacted: *redacted,
+        });
+        let calls = calls.collect();
+        let body = ModelResponded { text: text.map(str::to_owned), calls, input_tokens: None, output_tokens: None };
+        self.push(None, &Body::ModelResponded(body))
+    }
+
+    /// The model is asked; no answer yet.
+    pub(crate) fn asks(&mut self) -> &mut Self {
+        self.turns += 1;
+        self.push(None, &Body::ModelRequested(ModelRequested { messages: 1, tools: 1 }));
+        self.turns -= 1;
+        self
+    }
+
+    /// The model is asked and gives no answer.
+    pub(crate) fn model_fails(&mut self, reason: &str) -> &mut Self {
+        self.asks();
+        let body = ModelFailed { reason: reason.to_owned(), detail: "why".to_owned() };
+        self.push(None, &Body::ModelFailed(body))
+    }
+
+    pub(crate) fn requested(&mut self, call: u32) -> &mut Self {
+        let body = ToolRequested { tool_name: self.name(call), parent_call_id: None, arguments_text: None };
+        self.push(Some(call), &Body::ToolRequested(body))
+    }
+
+    pub(crate) fn started(&mut self, call: u32) -> &mut Self {
+        self.attempted(call, 1)
+    }
+
+    pub(crate) fn attempted(&mut self, call: u32, attempt: u32) -> &mut Self {
+        let name = self.name(call);
+        let body = ToolStarted {
+            effect: effect(&name),
+            definition: Digest::of_text("test", &name),
+            arguments_digest: Digest::of_text("test", "{}"),
+            tool_name: name,
+            tool_version: "1.0".to_owned(),
+            attempt,
+            policies: Vec::new(),
+        };
+        self.push(Some(call), &Body::ToolStarted(body))
+    }
+
+    /// A person is asked about a call.
+    pub(crate) fn asked(&mut self, call: u32) -> &mut Self {
+        let name = self.name(call);
+        let body = ApprovalRequested {
+            approval_id: approval(call),
+            effect: effect(&name),
+            tool_name: name,
+            tool_version: "1.0".to_owned(),
+            digest: Digest::of_text("test", "bound"),
+            expires_at: self.now.after(std::time::Duration::from_millis(OPEN_FOR.unsigned_abs())),
+            reason: "because".to_owned(),
+            policies: Vec::new(),
+        };
+        self.push(Some(call), &Body::ApprovalRequested(body))
+    }
+
+    /// A person decides: `granted`, `denied`, `withdrawn`, or `refused` when the decision was not taken.
+    pub(crate) fn decided(&mut self, call: u32, decision: &str) -> &mut Self {
+        let body = ApprovalDecided {
+            approval_id: approval(call),
+            decision: decision.to_owned(),
+            decided_by: "alice".to_owned(),
+            reason: None,
+        };
+        self.push(Some(call), &Body::ApprovalDecided(body))
+    }
+
+    /// The call settles with this data.
+    pub(crate) fn returns(&mut self, call: u32, data: &str) -> &mut Self {
+        let data = Document::parse(data, Limits::OUTPUT).unwrap();
+        self.settles(call, |settled| {
+            settled.data = Some(data);
+        })
+    }
+
+    pub(crate) fn ok(&mut self, call: u32) -> &mut Self {
+        self.returns(call, r#"{"n":1}"#)
+    }
+
+    /// The call settles with this row of the table; its handler was entered where the row says that it ran.
+    pub(crate) fn fails(&mut self, call: u32, code: Code) -> &mut Self {
+        self.fails_because(call, code, None)
+    }
+
+    pub(crate) fn fails_because(&mut self, call: u32, code: Code, reason: Option<&str>) -> &mut Self {
+        let row = code.row();
+        let state = row.effect.state(effect(&self.name(call)), row.status != Status::NotExecuted);
+        self.settles(call, |settled| {
+            settled.ok = false;
+            settled.code = Some(code.into());
+            settled.reason = reason.map(str::to_owned);
+            settled.status = row.status;
+            settled.effect_state = state;
+            settled.message = Some(row.model_text.to_owned());
+        })
+    }
+
+    /// The call is refused because of a limit.
+    pub(crate) fn refused_by(&mut self, call: u32, limit: Limit) -> &mut Self {
+        self.fails_because(call, Code::LimitReached, Some(limit.word()))
+    }
+
+    /// The tool itself reports a failure.
+    pub(crate) fn reports(&mut self, call: u32, code: &'static str) -> &mut Self {
+        self.settles(call, |settled| {
+            settled.ok = false;
+            settled.code = Some(Outcome::Tool(ToolCode::new(code).unwrap()));
+            settled.effect_state = EffectState::None;
+            settled.message = Some("no".to_owned());
+        })
+    }
+
+    /// The call settles: as a success without data, changed by `change`.
+    pub(crate) fn settles(&mut self, call: u32, change: impl FnOnce(&mut Settled)) -> &mut Self {
+        let turn = self.state().turns().last().cloned().unwrap();
+        let arguments = turn.calls[call as usize].arguments_text.clone();
+        let mut settled = Settled {
+            tool_name: self.name(call),
+            tool_version: Some("1.0".to_owned()),
+            ok: true,
+            code: None,
+            reason: None,
+            status: Status::Executed,
+            effect_state: EffectState::Done,
+            data: None,
+            message: None,
+            retryable: false,
+            meta: Meta::default(),
+            env_reported_completion: false,
+            audit: Audit { arguments_digest: Some(Digest::of_text("test", &arguments)), ..Audit::default() },
+        };
+        change(&mut settled);
+        self.push(Some(call), &Body::Settled(Box::new(settled)))
+    }
+
+    pub(crate) fn stopped(&mut self, stop: Stop) -> &mut Self {
+        self.push(None, &stop_event(stop))
+    }
+
+    pub(crate) fn resumed(&mut self, budget: Option<Budget>) -> &mut Self {
+        self.push(None, &Body::RunResumed(RunResumed { budget }))
+    }
+
+    /// Time goes by.
+    pub(crate) fn pass(&mut self, millis: i64) -> &mut Self {
+        self.now = Timestamp::from_millis(self.now.as_millis() + millis);
+        self
+    }
+
+    /// Any event, about a call of the last turn.
+    pub(crate) fn push(&mut self, call: Option<u32>, body: &Body) -> &mut Self {
+        let step = self.turns.saturating_sub(1);
+        self.push_raw(NewEvent::new(step, call.map(|index| self.call(index)), body))
+    }
+
+    pub(crate) fn push_raw(&mut self, event: NewEvent) -> &mut Self {
+        let seq = self.events.len() as u64 + 1;
+        self.events.push(event.numbered(self.run_id.clone(), seq, self.now));
+        self
+    }
+
+    /// A call of the last turn.
+    pub(crate) fn call(&self, index: u32) -> CallId {
+        self.run_id.call(self.turns.saturating_sub(1), index)
+    }
+
+    pub(crate) fn state(&self) -> RunState {
+        RunState::fold(&self.events).unwrap()
+    }
+
+    /// What comes next for a driver that was just started.
+    pub(crate) fn next(&self) -> String {
+        self.seen(&Seen::default())
+    }
+
+    /// What comes next, in words.
+    pub(crate) fn seen(&self, seen: &Seen) -> String {
+        words(&self.command(seen))
+    }
+
+    /// What comes next. Asked twice: the question changes nothing.
+    pub(crate) fn command(&self, seen: &Seen) -> Command {
+        let state = self.state();
+        let ids = |places: &[u32]| places.iter().map(|index| self.call(*index)).collect::<BTreeSet<_>>();
+        let (held, unredacted) = (ids(&seen.held), ids(&seen.unredacted));
+        let facts = Facts {
+            now: self.now,
+            cancelled: seen.cancelled,
+            held: &held,
+            unredacted: &unredacted,
+            parallel_reads: seen.parallel_reads,
+        };
+        let (before, command) = (format!("{state:?}"), state.next(&facts));
+        assert_eq!(format!("{command:?}"), format!("{:?}", state.next(&facts)));
+        assert_eq!(before, format!("{state:?}"));
+        command
+    }
+
+    fn name(&self, call: u32) -> String {
+        let state = self.state();
+        let turn = state.turns().last().unwrap();
+        turn.calls[call as usize].tool_name.clone()
+    }
+}
+
+/// What the driver knows; calls are named by their place in the last turn.
+#[derive(Debug, Clone)]
+pub(crate) struct Seen {
+    pub(crate) cancelled: bool,
+    pub(crate) held: Vec<u32>,
+    pub(crate) unredacted: Vec<u32>,
+    pub(crate) parallel_reads: usize,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self { cancelled: false, held: Vec::new(), unredacted: Vec::new(), parallel_reads: 8 }
+    }
+}
+
+impl Seen {
+    pub(crate) fn cancelled() -> Self {
+        Self { cancelled: true, ..Self::default() }
+    }
+
+    pub(crate) fn held(places: &[u32]) -> Self {
+        Self { held: places.to_vec(), ..Self::default() }
+    }
+}
+
+pub(crate) fn effect(name: &str) -> Effect {
+    match name {
+        "look" | "peek" | "stat" => Effect::Read,
+        "pay" => Effect::External,
+        _ => Effect::Write,
+    }
+}
+
+pub(crate) fn approval(call: u32) -> ApprovalId {
+    ApprovalId::new(format!("apr-{call}"))
+}
+
+/// The place of a call in its turn.
+pub(crate) fn place(call: &CallId) -> u32 {
+    call.as_str().rsplit('-').next().and_then(|index| index.parse().ok()).unwrap()
+}
+
+/// A command in words, calls by their place in the turn.
+pub(crate) fn words(command: &Command) -> String {
+    match command {
+        Command::CallModel { step } => format!("ask the model, step {step}"),
+        Command::RunCalls(planned) => format!("run {}", list(planned.iter().map(planned_words))),
+        Command::Settle(verdicts) => {
+            let verdicts = verdicts.iter().map(|verdict| {
+                let started = if verdict.started { " (started)" } else { "" };
+                format!("{} {}{started}", place(&verdict.planned.call.call_id), verdict.code)
+            });
+            format!("settle {}", list(verdicts))
+        }
+        Command::Stop(stop) => format!("stop: {}", stop_words(stop)),
+        Command::Ended(stop) => format!("ended: {}", stop_words(stop)),
+    }
+}
+
+fn planned_words(planned: &Planned) -> String {
+    let mut words = place(&planned.call.call_id).to_string();
+    if let Some(limit) = planned.terms.over_limit {
+        words.push_str(&format!(" (over {limit})"));
+    }
+    if !planned.terms.may_start {
+        words.push_str(" (may not start)");
+    }
+    if planned.terms.attempt > 1 {
+        words.push_str(&format!(" (attempt {})", planned.terms.attempt));
+    }
+    if let Some(approval) = &planned.terms.approval {
+        words.push_str(&format!(" (with {approval})"));
+    }
+    words
+}
+
+fn stop_words(stop: &Stop) -> String {
+    let more = match stop {
+        Stop::WaitingForApproval(approvals) => format!(" {}", list(approvals.iter().map(ToString::to_string))),
+        Stop::NeedsReconciliation(calls) => format!(" {}", list(calls.iter().map(|call| place(call).to_string()))),
+        Stop::Completed { completed_by: Some(by), .. } => format!(" {by:?}"),
+        _ => String::new(),
+    };
+    format!("{} {}{more}", stop.status(), stop.reason())
+}
+
+fn list(words: impl Iterator<Item = String>) -> String {
+    words.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,17 @@
+//! Runs from their first event to their last: drivers, approvals, cancels, crashes, direct calls, secrets.
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod approvals;
+mod bench;
+mod cancelling;
+mod chance;
+mod crashes;
+mod direct;
+mod invariants;
+mod journals;
+mod model;
+mod models;
+mod parallel;
+mod runs;
+mod secrets;
+mod tools;

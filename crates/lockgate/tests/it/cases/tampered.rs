@@ -1,0 +1,102 @@
+//! A journal in which somebody changed the stored events of runs.
+
+use lockgate::contract::approval::Approval;
+use lockgate::contract::document::Limits;
+use lockgate::contract::event::{Event, NewEvent};
+use lockgate::contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
+use lockgate::contract::ports::{
+    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, NewRun,
+    RunFilter, RunRecord, StoredArtifact,
+};
+use lockgate::prelude::*;
+
+/// Shows the events of another journal with one text in place of another; everything else is that journal's.
+pub(super) struct Tampered {
+    journal: Arc<dyn Journal>,
+    change: (&'static str, &'static str),
+}
+
+impl Tampered {
+    pub(super) fn new(journal: Arc<dyn Journal>, change: (&'static str, &'static str)) -> Self {
+        Self { journal, change }
+    }
+}
+
+impl Journal for Tampered {
+    fn events<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
+        Box::pin(async move {
+            let mut events = self.journal.events(run, after).await?;
+            let mut changed = 0;
+            for event in &mut events {
+                let text = event.data.text().replace(self.change.0, self.change.1);
+                changed += usize::from(text != event.data.text());
+                event.data = Document::parse(text, Limits::OWN).unwrap();
+            }
+            assert!(after > 0 || changed > 0, "there was nothing to change");
+            Ok(events)
+        })
+    }
+
+    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<Appended, JournalError>> {
+        self.journal.create_run(run)
+    }
+
+    fn append<'a>(&'a self, run: &'a RunId, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        self.journal.append(run, events)
+    }
+
+    fn ask(&self, approval: Approval, events: Vec<NewEvent>) -> BoxFuture<'_, Result<Appended, JournalError>> {
+        self.journal.ask(approval, events)
+    }
+
+    fn claim<'a>(
+        &'a self,
+        run: &'a RunId,
+        claim: Claim,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, ClaimRefused>> {
+        self.journal.claim(run, claim, events)
+    }
+
+    fn settle<'a>(
+        &'a self,
+        run: &'a RunId,
+        call: &'a CallId,
+        artifact: Option<StoredArtifact>,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        self.journal.settle(run, call, artifact, events)
+    }
+
+    fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
+        self.journal.decide(decision)
+    }
+
+    fn approval<'a>(&'a self, approval: &'a ApprovalId) -> BoxFuture<'a, Result<Option<Approval>, JournalError>> {
+        self.journal.approval(approval)
+    }
+
+    fn approvals(&self, filter: ApprovalFilter) -> BoxFuture<'_, Result<Vec<Approval>, JournalError>> {
+        self.journal.approvals(filter)
+    }
+
+    fn run<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunRecord>, JournalError>> {
+        self.journal.run(run)
+    }
+
+    fn runs(&self, filter: RunFilter) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
+        self.journal.runs(filter)
+    }
+
+    fn artifact<'a>(
+        &'a self,
+        run: &'a RunId,
+        artifact: &'a ArtifactId,
+    ) -> BoxFuture<'a, Result<Option<String>, JournalError>> {
+        self.journal.artifact(run, artifact)
+    }
+
+    fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>> {
+        self.journal.describe()
+    }
+}

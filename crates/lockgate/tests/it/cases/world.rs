@@ -1,0 +1,481 @@
+//! A small world around the gate: tools that note what reached them, a model that says what a test says, a clock that a
+//! test sets. Everything else is the product, put together as an embedding program does it.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use lockgate::contract::approval::{Approval, ApprovalState};
+use lockgate::contract::arguments::Arguments;
+use lockgate::contract::digest::Digest;
+use lockgate::contract::document::Limits;
+use lockgate::contract::effect::OnUnknown;
+use lockgate::contract::event::{Event, EventType, Settled};
+use lockgate::contract::ids::RunId;
+use lockgate::contract::ports::{
+    ApprovalFilter, BoxFuture, Clock, Decision, DecisionRefused, Message, ModelError, ModelRequest, ModelResponse,
+    ProposedCall,
+};
+use lockgate::contract::time::Timestamp;
+use lockgate::harness::{DirectAnswer, Resume, RunError, RunState};
+use lockgate::prelude::*;
+use tempfile::TempDir;
+
+/// Everything that one run needs. The fields are what tests turn.
+#[derive(Clone)]
+pub(super) struct World {
+    pub(super) registry: Arc<Registry>,
+    pub(super) journal: Arc<dyn Journal>,
+    pub(super) policy: Arc<dyn PolicyEngine>,
+    pub(super) redactor: Arc<dyn Redactor>,
+    pub(super) clock: Arc<SetClock>,
+    pub(super) options: GateOptions,
+    pub(super) runner: RunnerOptions,
+    pub(super) subject: Subject,
+    pub(super) budget: Budget,
+    pub(super) on_unknown: OnUnknown,
+    pub(super) allow: Option<Vec<String>>,
+    /// What the user asks.
+    pub(super) task: String,
+    /// Another model than the scripted one.
+    pub(super) model: Option<Arc<dyn ModelAdapter>>,
+    /// What the models were asked, by this world and the ones made from it.
+    requests: Arc<Mutex<Vec<ModelRequest>>>,
+    /// What reached the handlers, in the order in which they were entered.
+    entries: Arc<Mutex<Vec<Entry>>>,
+    folder: Option<Arc<TempDir>>,
+}
+
+/// One entering of a handler.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// The very text of the arguments.
+    pub(super) arguments: String,
+    pub(super) idempotency_key: String,
+}
+
+/// What a handler of a test does.
+pub(super) type Act = Arc<dyn Fn(Arguments, ToolContext) -> BoxFuture<'static, Result<Output, Failure>> + Send + Sync>;
+
+/// A handler that answers at once.
+pub(super) fn at_once(act: impl Fn(&Arguments) -> Result<Output, Failure> + Send + Sync + 'static) -> Act {
+    Arc::new(move |arguments, _| Box::pin(std::future::ready(act(&arguments))))
+}
+
+/// A handler that takes its time.
+pub(super) fn in_time<F, Fut>(act: F) -> Act
+where
+    F: Fn(Arguments, ToolContext) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Output, Failure>> + Send + 'static,
+{
+    Arc::new(move |arguments, context| Box::pin(act(arguments, context)))
+}
+
+/// A handler that returns its arguments.
+pub(super) fn echo() -> Act {
+    at_once(|arguments| Ok(Output::new(arguments.document().clone())))
+}
+
+/// A handler whose output is this text, JSON or not.
+pub(super) fn raw(text: &str) -> Act {
+    let text = text.to_owned();
+    at_once(move |_| Ok(Output::raw(text.as_str())))
+}
+
+/// One turn of the model.
+pub(super) enum Turn {
+    /// It asks for these calls.
+    Calls(Vec<ProposedCall>),
+    /// It fails.
+    Fails(ModelError),
+    /// It never answers.
+    Hangs,
+}
+
+/// A model that says its turns by the step, then `done`.
+struct Script {
+    turns: Vec<Turn>,
+    requests: Arc<Mutex<Vec<ModelRequest>>>,
+}
+
+impl ModelAdapter for Script {
+    fn name(&self) -> &'static str {
+        "script-of-a-test"
+    }
+
+    fn respond<'a>(&'a self, request: &'a ModelRequest) -> BoxFuture<'a, Result<ModelResponse, ModelError>> {
+        check_history(request);
+        self.requests.lock().unwrap().push(request.clone());
+        Box::pin(async {
+            match self.turns.get(usize::try_from(request.step).unwrap()) {
+                None => Ok(ModelResponse { text: Some("done".to_owned()), ..ModelResponse::default() }),
+                Some(Turn::Calls(calls)) => Ok(ModelResponse { calls: calls.clone(), ..ModelResponse::default() }),
+                Some(Turn::Fails(error)) => Err(error.clone()),
+                Some(Turn::Hangs) => std::future::pending().await,
+            }
+        })
+    }
+}
+
+/// Every call of the history has exactly one result, right behind its message and in request order (R-092, R-196, S-16),
+/// and what it holds is JSON.
+pub(super) fn check_history(request: &ModelRequest) {
+    let mut due = std::collections::VecDeque::new();
+    for message in &request.messages {
+        match message {
+            Message::Tool { call_id, content } => {
+                assert_eq!(due.pop_front().as_ref(), Some(call_id), "results stand in request order");
+                Document::parse(content.text(), Limits::OWN).unwrap();
+            }
+            Message::Assistant { calls, .. } => {
+                assert!(due.is_empty(), "a call without a result");
+                due.extend(calls.iter().map(|call| call.call_id.clone()));
+            }
+            Message::System { .. } | Message::User { .. } => assert!(due.is_empty(), "a call without a result"),
+        }
+    }
+    assert!(due.is_empty(), "a call without a result");
+}
+
+/// A clock that stands where a test puts it.
+pub(super) struct SetClock(AtomicI64);
+
+impl SetClock {
+    pub(super) fn forward(&self, by: Duration) {
+        self.0.fetch_add(i64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
+    }
+}
+
+impl Clock for SetClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.load(Ordering::SeqCst))
+    }
+
+    fn monotonic(&self) -> Duration {
+        Duration::from_millis(self.0.load(Ordering::SeqCst).unsigned_abs())
+    }
+}
+
+impl World {
+    /// A world that is gone with the test.
+    pub(super) fn in_memory() -> Self {
+        // 2026-11-29T10:00:00Z
+        let clock = Arc::new(SetClock(AtomicI64::new(1_795_946_400_000)));
+        Self {
+            registry: Arc::new(Registry::default()),
+            journal: open_journal("memory:", Arc::clone(&clock) as Arc<dyn Clock>).unwrap(),
+            policy: Arc::new(NativePolicy::new()),
+            redactor: Arc::new(ScrubberBuilder::new().build().unwrap()),
+            clock,
+            options: GateOptions::default(),
+            runner: RunnerOptions::default(),
+            subject: Subject::default(),
+            budget: Budget::default(),
+            on_unknown: OnUnknown::Stop,
+            allow: None,
+            task: "Do it.".to_owned(),
+            model: None,
+            requests: Arc::default(),
+            entries: Arc::default(),
+            folder: None,
+        }
+    }
+
+    /// A world whose journal is a file.
+    pub(super) fn on_disk() -> Self {
+        let mut world = Self::in_memory();
+        world.folder = Some(Arc::new(tempfile::tempdir().unwrap()));
+        world.journal = world.reopened();
+        world
+    }
+
+    /// One world of each kind.
+    pub(super) fn of_each_kind() -> [Self; 2] {
+        [Self::in_memory(), Self::on_disk()]
+    }
+
+    /// The same tools, and the journal as another process finds it.
+    pub(super) fn restarted(&self) -> Self {
+        Self { journal: self.reopened(), ..self.clone() }
+    }
+
+    fn reopened(&self) -> Arc<dyn Journal> {
+        match &self.folder {
+            None => Arc::clone(&self.journal),
+            Some(folder) => {
+                let url = format!("sqlite:{}", folder.path().join(FILE).display());
+                open_journal(&url, Arc::clone(&self.clock) as Arc<dyn Clock>).unwrap()
+            }
+        }
+    }
+
+    /// From now on, keeps what a SIGKILL right behind the first such event would leave on the disk.
+    pub(super) fn killed_behind(&mut self, last: impl Fn(&Event) -> bool + Send + Sync + 'static) {
+        let source = Arc::clone(self.folder.as_ref().unwrap());
+        let target = Arc::new(tempfile::tempdir().unwrap());
+        self.folder = Some(Arc::clone(&target));
+        let taken = Mutex::new(false);
+        self.runner.observer = Some(Arc::new(move |event: &Event| {
+            let mut taken = taken.lock().unwrap();
+            if !*taken && last(event) {
+                *taken = true;
+                // The log before the file: what a checkpoint moves from one to the other in between is then in both.
+                for name in [format!("{FILE}-wal"), FILE.to_owned()] {
+                    let (from, to) = (source.path().join(&name), target.path().join(&name));
+                    std::fs::copy(from, to).unwrap();
+                }
+            }
+        }));
+    }
+
+    /// The world after that kill: another process, which finds what was kept.
+    pub(super) fn after_the_kill(&self) -> Self {
+        let folder = self.folder.as_ref().unwrap().path();
+        assert!(folder.join(FILE).exists(), "the event behind which the process was to be killed never came");
+        self.entries.lock().unwrap().clear();
+        Self { runner: RunnerOptions::default(), ..self.restarted() }
+    }
+
+    /// Registers a tool whose handler notes its entering and then acts.
+    pub(super) fn add(&self, builder: lockgate::ToolSpecBuilder, act: Act) {
+        self.registry.register(self.spec(builder, act)).unwrap();
+    }
+
+    /// A tool whose handler notes its entering and then acts.
+    pub(super) fn spec(&self, builder: lockgate::ToolSpecBuilder, act: Act) -> ToolSpec {
+        builder.handler(self.handler(act)).build().unwrap()
+    }
+
+    /// A handler that notes its entering, and then acts.
+    pub(super) fn handler(&self, act: Act) -> Handler {
+        let entries = Arc::clone(&self.entries);
+        Handler::untyped(move |arguments: Arguments, context: ToolContext| {
+            entries.lock().unwrap().push(Entry {
+                arguments: arguments.text().to_owned(),
+                idempotency_key: context.idempotency_key.to_string(),
+            });
+            act(arguments, context)
+        })
+    }
+
+    /// The argument texts that reached handlers, in order.
+    pub(super) fn entered(&self) -> Vec<String> {
+        self.entries.lock().unwrap().iter().map(|entry| entry.arguments.clone()).collect()
+    }
+
+    /// The idempotency keys that handlers were given, in order.
+    pub(super) fn keys(&self) -> Vec<String> {
+        self.entries.lock().unwrap().iter().map(|entry| entry.idempotency_key.clone()).collect()
+    }
+
+    /// What the models were asked.
+    pub(super) fn requests(&self) -> Vec<ModelRequest> {
+        self.requests.lock().unwrap().clone()
+    }
+
+    /// The runner of this world, with a model that says these turns.
+    pub(super) fn runner(&self, turns: Vec<Turn>) -> Runner {
+        let gate = Gate::builder(
+            Arc::clone(&self.registry),
+            Arc::clone(&self.policy),
+            Arc::clone(&self.journal),
+            Arc::clone(&self.redactor),
+            Arc::clone(&self.clock) as Arc<dyn Clock>,
+        );
+        let gate = gate.options(self.options.clone()).build().unwrap();
+        let script = Script { turns, requests: Arc::clone(&self.requests) };
+        let model = self.model.clone().unwrap_or_else(|| Arc::new(script));
+        Runner::new(Arc::new(gate), Arc::new(RandomIds), self.runner.clone()).with_model(model)
+    }
+
+    /// What the subject may call now.
+    pub(super) fn binding(&self) -> lockgate::contract::run::RunBinding {
+        let discovery = self.registry.discover(&self.subject);
+        match &self.allow {
+            None => discovery.bind(),
+            Some(allow) => discovery.only(allow).bind(),
+        }
+    }
+
+    /// The run that this world starts.
+    pub(super) fn agent_run(&self) -> AgentRun {
+        AgentRun {
+            task: self.task.clone(),
+            system: None,
+            subject: self.subject.clone(),
+            binding: self.binding(),
+            budget: self.budget.clone(),
+            on_unknown: self.on_unknown,
+            run_file: None,
+        }
+    }
+
+    /// Drives a run whose first model turn asks for these calls.
+    pub(super) async fn run(&self, calls: Vec<ProposedCall>) -> Ran {
+        self.run_turns(vec![Turn::Calls(calls)]).await
+    }
+
+    /// Drives a run over these turns.
+    pub(super) async fn run_turns(&self, turns: Vec<Turn>) -> Ran {
+        let state = self.runner(turns).start(self.agent_run()).await.unwrap();
+        self.ran(state).await
+    }
+
+    /// Takes a run up again; the model has nothing more to ask for.
+    pub(super) async fn resume(&self, run: &RunId) -> Ran {
+        self.try_resume(run).await.unwrap()
+    }
+
+    pub(super) async fn try_resume(&self, run: &RunId) -> Result<Ran, RunError> {
+        let state = self.runner(Vec::new()).resume(run, Resume::default()).await?;
+        Ok(self.ran(state).await)
+    }
+
+    async fn ran(&self, state: RunState) -> Ran {
+        let events = self.journal.events(state.run_id(), 0).await.unwrap();
+        check_events(&events);
+        let folded = RunState::fold(&events).unwrap();
+        assert_eq!(format!("{:?}", folded.messages()), format!("{:?}", state.messages()), "the journal is the truth");
+        Ran { result: RunResult::of(&state).with_messages(&state), state, events }
+    }
+
+    /// One call without a model.
+    pub(super) async fn direct(&self, name: &str, arguments: &str) -> DirectAnswer {
+        self.direct_with(name, arguments, None).await
+    }
+
+    /// One call without a model, with the question that it goes on from.
+    pub(super) async fn direct_with(&self, name: &str, arguments: &str, approval: Option<&Approval>) -> DirectAnswer {
+        let mut call = DirectCall::new(self.subject.clone(), self.binding(), name, arguments);
+        call.approval = approval.map(|approval| approval.approval_id.clone());
+        let answer = self.runner(Vec::new()).call(call).await.unwrap();
+        check_events(&self.journal.events(&answer.run_id, 0).await.unwrap());
+        answer
+    }
+
+    /// The questions of a run, in the order in which they were asked.
+    pub(super) async fn questions(&self, run: &RunId) -> Vec<Approval> {
+        let filter = ApprovalFilter { run_id: Some(run.clone()), ..ApprovalFilter::default() };
+        self.journal.approvals(filter).await.unwrap()
+    }
+
+    /// A person answers, having been shown what is bound.
+    pub(super) async fn answer(
+        &self,
+        question: &Approval,
+        answer: ApprovalState,
+    ) -> Result<Approval, DecisionRefused> {
+        self.answer_shown(question, answer, question.digest).await
+    }
+
+    /// A person answers, having been shown this.
+    pub(super) async fn answer_shown(
+        &self,
+        question: &Approval,
+        answer: ApprovalState,
+        shown: Digest,
+    ) -> Result<Approval, DecisionRefused> {
+        let decision = Decision {
+            approval_id: question.approval_id.clone(),
+            answer,
+            by: "reviewer".to_owned(),
+            reason: None,
+            digest: Some(shown),
+        };
+        self.journal.decide(decision).await
+    }
+}
+
+const FILE: &str = "journal.db";
+
+/// What holds in every journal: numbers without a gap, one ending a call, and no ending that was not
+/// asked for.
+pub(super) fn check_events(events: &[Event]) {
+    let mut requested = std::collections::BTreeMap::new();
+    for (seq, event) in (1..).zip(events) {
+        assert_eq!(event.seq, seq, "numbers have no gap");
+        Document::parse(event.data.text(), Limits::OWN).unwrap();
+        match &event.kind {
+            EventType::ToolRequested => {
+                assert!(requested.insert(event.call_id.clone().unwrap(), false).is_none(), "requested twice");
+            }
+            EventType::ToolFinished | EventType::ToolFailed => {
+                let ended = requested.get_mut(event.call_id.as_ref().unwrap()).unwrap();
+                assert!(!std::mem::replace(ended, true), "settled twice");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A run, as it stopped.
+pub(super) struct Ran {
+    pub(super) state: RunState,
+    pub(super) result: RunResult,
+    pub(super) events: Vec<Event>,
+}
+
+impl Ran {
+    pub(super) fn run_id(&self) -> &RunId {
+        self.state.run_id()
+    }
+
+    /// The stop state's word, and its reason's.
+    pub(super) fn stop(&self) -> (&'static str, &str) {
+        (self.result.status.unwrap().word(), self.result.reason.as_deref().unwrap())
+    }
+
+    /// How each call stands, in request order: `ok`, or its code with the reason word.
+    pub(super) fn codes(&self) -> Vec<String> {
+        let word = |call: &lockgate::harness::CallSummary| match (&call.code, &call.reason) {
+            (None, _) if call.ok => "ok".to_owned(),
+            (None, _) => "open".to_owned(),
+            (Some(code), None) => code.word().to_owned(),
+            (Some(code), Some(reason)) => format!("{}({reason})", code.word()),
+        };
+        self.result.calls.iter().map(word).collect()
+    }
+
+    /// The ending of a call.
+    pub(super) fn settled(&self, index: usize) -> &Settled {
+        self.state.calls().nth(index).unwrap().settled.as_ref().unwrap()
+    }
+
+    /// What the model is told about a call.
+    pub(super) fn told(&self, index: usize) -> String {
+        self.settled(index).model_content().text().to_owned()
+    }
+
+    /// What people are told about a call.
+    pub(super) fn audit(&self, index: usize) -> &str {
+        self.settled(index).audit.text.as_deref().unwrap()
+    }
+
+    /// The arguments of each call as the history holds them.
+    pub(super) fn history_arguments(&self) -> Vec<String> {
+        let messages = self.result.model_messages.iter().flatten();
+        let calls = messages.flat_map(|message| message.calls.iter().flatten());
+        calls.map(|call| call.arguments.text().to_owned()).collect()
+    }
+
+    /// The events of a type.
+    pub(super) fn events_of(&self, kind: &EventType) -> Vec<&Event> {
+        self.events.iter().filter(|event| event.kind == *kind).collect()
+    }
+
+    /// The whole journal of the run as text.
+    pub(super) fn journal_text(&self) -> String {
+        self.events.iter().map(|event| serde_json::to_string(event).unwrap() + "\n").collect()
+    }
+}
+
+/// The code of a direct call's answer, as in [`Ran::codes`].
+pub(super) fn code_of(answer: &DirectAnswer) -> String {
+    match &answer.result.error {
+        None => "ok".to_owned(),
+        Some(error) => match &error.reason {
+            None => error.code.word().to_owned(),
+            Some(reason) => format!("{}({reason})", error.code.word()),
+        },
+    }
+}
