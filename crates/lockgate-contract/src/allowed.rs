@@ -53,3 +53,6 @@ impl AllowedTools {
         )
     }
 }
+
+#[cfg(test)]
+mod tests;

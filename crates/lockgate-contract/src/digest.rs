@@ -55,11 +55,13 @@ const PREFIX: &str = "sha256:";
 
 impl fmt::Display for Digest {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(PREFIX)?;
-        for byte in self.0 {
-            write!(formatter, "{byte:02x}")?;
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut text = [0; 64];
+        for (pair, byte) in text.as_chunks_mut::<2>().0.iter_mut().zip(self.0) {
+            *pair = [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
         }
-        Ok(())
+        formatter.write_str(PREFIX)?;
+        formatter.write_str(str::from_utf8(&text).map_err(|_| fmt::Error)?)
     }
 }
 

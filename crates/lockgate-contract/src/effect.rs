@@ -152,3 +152,6 @@ impl Effect {
         !matches!(self, Self::Read)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -98,3 +98,6 @@ impl ApprovalId {
         Self::new(format!("apr-{}", bound.short(16)))
     }
 }
+
+#[cfg(test)]
+mod tests;

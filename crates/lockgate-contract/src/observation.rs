@@ -28,3 +28,6 @@ impl SyntheticObservations {
         self.sentences.get(&code).map_or(code.row().model_text, String::as_str)
     }
 }
+
+#[cfg(test)]
+mod tests;

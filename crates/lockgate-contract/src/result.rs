@@ -102,3 +102,6 @@ pub struct ActionOutcome {
     /// Characters that were left out of the observation; 0 is a true value.
     pub observation_truncated_chars: u64,
 }
+
+#[cfg(test)]
+mod tests;

@@ -179,3 +179,6 @@ pub struct RunStart {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_file: Option<String>,
 }
+
+#[cfg(test)]
+mod tests;

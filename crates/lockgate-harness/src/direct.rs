@@ -19,6 +19,7 @@ use lockgate_executor::{Released, Request, StageTimes, Terms};
 
 use crate::driver::{Live, Runner};
 use crate::error::RunError;
+use crate::plan::SAID_NO;
 use crate::state::{CALL_SETTLED, RunState};
 
 /// One call that a caller sends through the gate.
@@ -126,6 +127,7 @@ impl Runner {
             return Ok(answer);
         }
         let started = live.state.calls().any(|call| call.attempts > 0);
+        let refused_as = live.state.calls().find_map(|call| call.approval.as_ref()?.refused_as);
         let call = ToolCall {
             call_id: approval.call_id,
             step: approval.step,
@@ -140,7 +142,11 @@ impl Runner {
             let why = "its caller died after the effect was started, and the result was lost";
             return self.settle_direct(live, request, Code::OutcomeUnknown, true, why).await;
         }
-        self.gate_direct(live, request).await
+        match refused_as {
+            // A person's no stands, also where the policy would not ask any more.
+            Some(code) => self.settle_direct(live, request, code, false, SAID_NO).await,
+            None => self.gate_direct(live, request).await,
+        }
     }
 
     /// What of a call is not what the approval is bound to.
@@ -202,20 +208,7 @@ impl Runner {
         match released {
             Released::Settled(settlement) => {
                 let settled = settlement.settled();
-                let call_id = request.call.call_id;
-                let body = if settled.effect_state == EffectState::Unknown {
-                    Body::RunNeedsReconciliation(RunNeedsReconciliation { calls: vec![call_id] })
-                } else {
-                    Body::RunCompleted(RunCompleted {
-                        reason: CALL_SETTLED.to_owned(),
-                        answer: None,
-                        completed_by: None,
-                    })
-                };
-                // The call has its result, whatever becomes of the run's own last event.
-                if let Err(error) = live.append(body).await {
-                    tracing::warn!(%run_id, %error, "the end of a direct run could not be recorded");
-                }
+                end(&mut live, settlement.result(), settled.effect_state).await;
                 Ok(DirectAnswer {
                     run_id,
                     result: settlement.result().clone(),
@@ -255,16 +248,10 @@ impl Runner {
         why: &str,
     ) -> Result<DirectAnswer, RunError> {
         reopen(&mut live).await?;
-        let call_id = request.call.call_id.clone();
         self.settle_one(&mut live, request, code, started, why).await?;
         let answer = settled_answer(&live.state)
             .ok_or_else(|| JournalError::Corrupt("a settled call has no result".to_owned()))?;
-        live.append(if answer.effect_state == EffectState::Unknown {
-            Body::RunNeedsReconciliation(RunNeedsReconciliation { calls: vec![call_id] })
-        } else {
-            Body::RunCancelled(RunCancelled {})
-        })
-        .await?;
+        end(&mut live, &answer.result, answer.effect_state).await;
         Ok(answer)
     }
 }
@@ -277,6 +264,25 @@ async fn reopen(live: &mut Live) -> Result<(), RunError> {
         live.append(Body::RunResumed(RunResumed { budget: None })).await?;
     }
     Ok(())
+}
+
+/// Ends the run of a settled call. The call has its result, whatever becomes of the run's own last event.
+async fn end(live: &mut Live, result: &ToolResult, effect_state: EffectState) {
+    // A result that could not be stored ends nothing.
+    if settled_answer(&live.state).is_none() {
+        return;
+    }
+    let is = |code| result.code().is_some_and(|outcome| outcome.is(code));
+    let body = if effect_state == EffectState::Unknown {
+        Body::RunNeedsReconciliation(RunNeedsReconciliation { calls: vec![result.call_id.clone()] })
+    } else if is(Code::Cancelled) || is(Code::Interrupted) {
+        Body::RunCancelled(RunCancelled {})
+    } else {
+        Body::RunCompleted(RunCompleted { reason: CALL_SETTLED.to_owned(), answer: None, completed_by: None })
+    };
+    if let Err(error) = live.append(body).await {
+        tracing::warn!(run_id = %live.log.run_id(), %error, "the end of a direct run could not be recorded");
+    }
 }
 
 /// The stored result of a settled direct call, marked as such: never a bare success (S-31).

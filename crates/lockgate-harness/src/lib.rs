@@ -11,6 +11,7 @@
 //! [`ToolCall`](lockgate_contract::call::ToolCall), [`ToolResult`](lockgate_contract::result::ToolResult) and
 //! [`RunBinding`](lockgate_contract::run::RunBinding) only.
 
+pub mod check;
 mod direct;
 mod driver;
 mod error;

@@ -110,7 +110,10 @@ impl RunState {
                 Standing::Waits(approval) => waiting.push(approval),
                 // Whatever held it back is settled by now.
                 Standing::Held | Standing::Ready if waiting.is_empty() => {
-                    return Command::RunCalls(self.batch(turn, index, facts));
+                    return match refused(turn, call) {
+                        Some(verdict) => Command::Settle(vec![verdict]),
+                        None => Command::RunCalls(self.batch(turn, index, facts)),
+                    };
                 }
                 Standing::Held => {}
                 // Something before it waits for a person: it may ask or be refused, but not start.
@@ -339,6 +342,20 @@ fn signature(turn: &Turn) -> Option<Vec<(String, String, String)>> {
 fn has_unknown_effect(settled: &Settled) -> bool {
     settled.effect_state == EffectState::Unknown
 }
+
+/// A person's no stands, also where the policy would not ask any more.
+fn refused(turn: &Turn, call: &Call) -> Option<Verdict> {
+    let code = call.approval.as_ref()?.refused_as?;
+    Some(Verdict {
+        planned: Planned { call: tool_call(call), terms: terms(turn, call) },
+        code,
+        started: false,
+        why: SAID_NO,
+    })
+}
+
+/// What the audit says about a call that a person refused.
+pub(crate) const SAID_NO: &str = "a person said no to this call";
 
 fn tool_call(call: &Call) -> ToolCall {
     ToolCall {

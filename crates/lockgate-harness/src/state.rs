@@ -4,7 +4,7 @@ use lockgate_contract::event::{
     ApprovalDecided, ApprovalRequested, Body, Event, EventType, ModelResponded, RespondedCall, Settled, ToolRequested,
 };
 use lockgate_contract::ids::{ApprovalId, CallId, RunId};
-use lockgate_contract::outcome::Status;
+use lockgate_contract::outcome::{Code, Status};
 use lockgate_contract::run::{Budget, CompletedBy, Limit, RunKind, RunStart, RunStatus};
 use lockgate_contract::time::Timestamp;
 
@@ -76,6 +76,8 @@ pub struct OpenApproval {
     pub expires_at: Timestamp,
     /// Whether somebody decided.
     pub decided: bool,
+    /// How somebody's no settles the call.
+    pub refused_as: Option<Code>,
 }
 
 /// Why a run stopped: a state of the harness, never a decision of a model or a tool.
@@ -277,6 +279,11 @@ impl RunState {
             && open.approval_id == decided.approval_id
         {
             open.decided = true;
+            open.refused_as = match decided.decision.as_str() {
+                "denied" => Some(Code::ApprovalDenied),
+                "withdrawn" => Some(Code::ApprovalWithdrawn),
+                _ => None,
+            };
         }
         Ok(())
     }
@@ -391,6 +398,7 @@ impl OpenApproval {
             tool_version: asked.tool_version,
             expires_at: asked.expires_at,
             decided: false,
+            refused_as: None,
         }
     }
 }

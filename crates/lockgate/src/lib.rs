@@ -42,3 +42,8 @@ pub use lockgate_contract::tool::{
 };
 /// Turns an asynchronous function into a tool.
 pub use lockgate_macros::tool;
+
+/// The README's code compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

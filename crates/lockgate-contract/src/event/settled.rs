@@ -97,14 +97,14 @@ impl Settled {
         }
     }
 
-    /// The result of the call in its wire shape.
+    /// The result of the call in its wire shape: data or an error, never both.
     pub fn result(&self, call_id: &CallId) -> ToolResult {
         ToolResult {
             call_id: call_id.clone(),
             tool_name: self.tool_name.clone(),
             tool_version: self.tool_version.clone(),
             ok: self.ok,
-            data: self.data.clone(),
+            data: self.data.clone().filter(|_| self.code.is_none()),
             error: self.code.clone().map(|code| ToolError {
                 code,
                 reason: self.reason.clone(),

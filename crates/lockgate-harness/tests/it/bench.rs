@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use lockgate_contract::approval::ApprovalState;
+use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::effect::OnUnknown;
 use lockgate_contract::event::Event;
 use lockgate_contract::ids::{ApprovalId, RunId};
 use lockgate_contract::ports::{
-    Approval, ApprovalFilter, Clock, Decision, DecisionRefused, Ids, Journal, NoRedaction, Redactor,
+    ApprovalFilter, Clock, Decision, DecisionRefused, Ids, Journal, NoRedaction, Redactor,
 };
 use lockgate_contract::run::{Budget, RunBinding, RunStatus};
 use lockgate_contract::subject::Subject;
@@ -69,6 +69,13 @@ impl Clock for TestClock {
 /// 1, 2, 3 …
 #[derive(Default)]
 pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    /// The next one is one more than this.
+    pub(crate) fn start_at(&self, last: u64) {
+        self.0.store(last, Ordering::SeqCst);
+    }
+}
 
 impl Ids for Counter {
     fn random(&self) -> u64 {

@@ -86,6 +86,8 @@ pub(super) fn raw(text: &str) -> Act {
 pub(super) enum Turn {
     /// It asks for these calls.
     Calls(Vec<ProposedCall>),
+    /// It says this, and no more.
+    Says(String),
     /// It fails.
     Fails(ModelError),
     /// It never answers.
@@ -110,6 +112,7 @@ impl ModelAdapter for Script {
             match self.turns.get(usize::try_from(request.step).unwrap()) {
                 None => Ok(ModelResponse { text: Some("done".to_owned()), ..ModelResponse::default() }),
                 Some(Turn::Calls(calls)) => Ok(ModelResponse { calls: calls.clone(), ..ModelResponse::default() }),
+                Some(Turn::Says(text)) => Ok(ModelResponse { text: Some(text.clone()), ..ModelResponse::default() }),
                 Some(Turn::Fails(error)) => Err(error.clone()),
                 Some(Turn::Hangs) => std::future::pending().await,
             }
@@ -233,7 +236,12 @@ impl World {
         let folder = self.folder.as_ref().unwrap().path();
         assert!(folder.join(FILE).exists(), "the event behind which the process was to be killed never came");
         self.entries.lock().unwrap().clear();
-        Self { runner: RunnerOptions::default(), ..self.restarted() }
+        self.restarted().with_runner(RunnerOptions::default())
+    }
+
+    /// The same, driven otherwise.
+    pub(super) fn with_runner(self, runner: RunnerOptions) -> Self {
+        Self { runner, ..self }
     }
 
     /// Registers a tool whose handler notes its entering and then acts.

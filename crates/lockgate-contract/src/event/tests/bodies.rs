@@ -1,0 +1,205 @@
+//! One body of every type: the text in the journal, and back.
+
+use super::*;
+use crate::allowed::AllowedTools;
+use crate::digest::Digest;
+use crate::effect::{Effect, EffectState, OnUnknown, Permission};
+use crate::ids::ApprovalId;
+use crate::outcome::{Code, Status};
+use crate::ports::Usage;
+use crate::result::Meta;
+use crate::run::{Budget, CompletedBy, Limit, RunBinding, RunKind, RunStart};
+use crate::subject::Subject;
+
+fn digest(byte: u8) -> Digest {
+    Digest::from_bytes([byte; 32])
+}
+
+fn settled(ok: bool) -> Settled {
+    Settled {
+        tool_name: "t".to_owned(),
+        tool_version: ok.then(|| "1.0".to_owned()),
+        ok,
+        code: (!ok).then(|| Code::PolicyDenied.into()),
+        reason: None,
+        status: if ok { Status::Executed } else { Status::NotExecuted },
+        effect_state: if ok { EffectState::Done } else { EffectState::None },
+        data: ok.then(|| Document::parse("[123456789012345678901234567890]", Limits::OWN).unwrap()),
+        message: (!ok).then(|| "No.".to_owned()),
+        retryable: false,
+        meta: Meta::default(),
+        env_reported_completion: false,
+        audit: Audit::default(),
+    }
+}
+
+/// Every body with the text that it has in the journal.
+fn bodies() -> Vec<(Body, String)> {
+    let approval_id = ApprovalId::new("apr-1");
+    let (one, two) = (digest(1), digest(2));
+    vec![
+        (
+            Body::RunStarted(Box::new(RunStart {
+                kind: RunKind::Direct,
+                task: Some("go".to_owned()),
+                system: None,
+                subject: Subject::default(),
+                binding: RunBinding {
+                    allowed: AllowedTools::new("s", [("t".to_owned(), one)]),
+                    completes_run: ["t".to_owned()].into(),
+                    reads: [("t".to_owned(), ["disk".to_owned()].into())].into(),
+                    replayable: ["t".to_owned()].into(),
+                },
+                budget: Budget::default(),
+                on_unknown: OnUnknown::Stop,
+                model: None,
+                run_file: None,
+            })),
+            format!(
+                concat!(
+                    r#"{{"kind":"direct","task":"go","subject":{{"tenant":"default","user":"local","agent":"agent","scopes":[],"#,
+                    r#""domains":null,"level":"external"}},"binding":{{"allowed":{{"source":"s","tools":{{"t":"{}"}}}},"#,
+                    r#""completes_run":["t"],"reads":{{"t":["disk"]}},"replayable":["t"]}},"budget":{{"max_steps":20,"#,
+                    r#""max_valid_actions":50,"max_calls_per_turn":32,"deadline_ms":600000,"max_environment_failures":3,"#,
+                    r#""max_repeated_turns":6}},"on_unknown":"stop"}}"#
+                ),
+                one
+            ),
+        ),
+        (Body::ModelRequested(ModelRequested { messages: 1, tools: 2 }), r#"{"messages":1,"tools":2}"#.to_owned()),
+        (
+            Body::ModelResponded(
+                ModelResponded {
+                    text: None,
+                    calls: vec![RespondedCall {
+                        call_id: CallId::new("c"),
+                        provider_call_id: String::new(),
+                        tool_name: "t".to_owned(),
+                        arguments_text: "{broken".to_owned(),
+                        redacted: true,
+                    }],
+                    input_tokens: None,
+                    output_tokens: None,
+                }
+                .with_usage(Usage { input_tokens: Some(1), output_tokens: Some(2) }),
+            ),
+            r#"{"text":null,"calls":[{"call_id":"c","provider_call_id":"","tool_name":"t","arguments_text":"{broken","redacted":true}],"input_tokens":1,"output_tokens":2}"#.to_owned(),
+        ),
+        (
+            Body::ModelFailed(ModelFailed { reason: "model_timed_out".to_owned(), detail: "d".to_owned() }),
+            r#"{"reason":"model_timed_out","detail":"d"}"#.to_owned(),
+        ),
+        (
+            Body::ToolRequested(ToolRequested {
+                tool_name: "t".to_owned(),
+                parent_call_id: Some(CallId::new("p")),
+                arguments_text: Some("{}".to_owned()),
+            }),
+            r#"{"tool_name":"t","parent_call_id":"p","arguments_text":"{}"}"#.to_owned(),
+        ),
+        (
+            Body::ToolRelaxed(ToolRelaxed { tool_name: "t".to_owned(), from: Permission::Ask, to: Permission::Allow }),
+            r#"{"tool_name":"t","from":"ask","to":"allow"}"#.to_owned(),
+        ),
+        (
+            Body::ApprovalRequested(ApprovalRequested {
+                approval_id: approval_id.clone(),
+                tool_name: "t".to_owned(),
+                tool_version: "1.0".to_owned(),
+                effect: Effect::Write,
+                digest: one,
+                expires_at: Timestamp::from_millis(0),
+                reason: "r".to_owned(),
+                policies: vec!["p".to_owned()],
+            }),
+            format!(
+                r#"{{"approval_id":"apr-1","tool_name":"t","tool_version":"1.0","effect":"write","digest":"{one}","expires_at":"1970-01-01T00:00:00.000Z","reason":"r","policies":["p"]}}"#
+            ),
+        ),
+        (
+            Body::ApprovalDecided(ApprovalDecided {
+                approval_id: approval_id.clone(),
+                decision: "granted".to_owned(),
+                decided_by: "bob".to_owned(),
+                reason: None,
+            }),
+            r#"{"approval_id":"apr-1","decision":"granted","decided_by":"bob"}"#.to_owned(),
+        ),
+        (
+            Body::ApprovalConsumed(ApprovalConsumed { approval_id: approval_id.clone(), digest: one }),
+            format!(r#"{{"approval_id":"apr-1","digest":"{one}"}}"#),
+        ),
+        (
+            Body::ToolStarted(ToolStarted {
+                tool_name: "t".to_owned(),
+                tool_version: "1.0".to_owned(),
+                effect: Effect::External,
+                attempt: 1,
+                definition: one,
+                arguments_digest: two,
+                policies: vec![],
+            }),
+            format!(
+                r#"{{"tool_name":"t","tool_version":"1.0","effect":"external","attempt":1,"definition":"{one}","arguments_digest":"{two}","policies":[]}}"#
+            ),
+        ),
+        (
+            Body::Settled(Box::new(settled(true))),
+            r#"{"tool_name":"t","tool_version":"1.0","ok":true,"code":null,"reason":null,"status":"EXECUTED","effect_state":"done","data":[123456789012345678901234567890],"message":null,"retryable":false,"audit":{}}"#.to_owned(),
+        ),
+        (
+            Body::Settled(Box::new(settled(false))),
+            r#"{"tool_name":"t","tool_version":null,"ok":false,"code":"policy_denied","reason":null,"status":"NOT_EXECUTED","effect_state":"none","data":null,"message":"No.","retryable":false,"audit":{}}"#.to_owned(),
+        ),
+        (Body::RunWaiting(RunWaiting { approvals: vec![approval_id] }), r#"{"approvals":["apr-1"]}"#.to_owned()),
+        (Body::RunResumed(RunResumed { budget: None }), "{}".to_owned()),
+        (
+            Body::RunCompleted(RunCompleted {
+                reason: "goal_reached".to_owned(),
+                answer: None,
+                completed_by: Some(CompletedBy::Environment),
+            }),
+            r#"{"reason":"goal_reached","answer":null,"completed_by":"environment"}"#.to_owned(),
+        ),
+        (
+            Body::RunFailed(RunFailed { reason: "r".to_owned(), detail: "d".to_owned() }),
+            r#"{"reason":"r","detail":"d"}"#.to_owned(),
+        ),
+        (Body::RunLimitReached(RunLimitReached { limit: Limit::MaxSteps }), r#"{"limit":"max_steps"}"#.to_owned()),
+        (Body::RunCancelled(RunCancelled {}), "{}".to_owned()),
+        (
+            Body::RunNeedsReconciliation(RunNeedsReconciliation { calls: vec![CallId::new("c")] }),
+            r#"{"calls":["c"]}"#.to_owned(),
+        ),
+    ]
+}
+
+#[test]
+fn every_type_of_the_catalogue_has_its_body() {
+    let kinds: Vec<_> = bodies().iter().map(|(body, _)| body.kind()).collect();
+    let catalogue: Vec<_> = CATALOGUE.iter().map(|(kind, ..)| kind.clone()).collect();
+    assert_eq!(kinds, catalogue);
+}
+
+#[test]
+fn bodies_are_written_as_published_and_read_back_whole() {
+    for (body, expected) in bodies() {
+        let new = NewEvent::new(0, None, &body);
+        assert_eq!(new.data.text(), expected);
+        assert_eq!(new.kind, body.kind());
+        let event = new.numbered(RunId::new("r"), 1, Timestamp::from_millis(0));
+        let read = event.body().unwrap();
+        assert_eq!(read.kind(), event.kind, "{expected}");
+        assert_eq!(NewEvent::new(0, None, &read).data.text(), expected);
+    }
+}
+
+#[test]
+fn the_deepest_output_fits_into_its_event() {
+    let deepest = Limits::OUTPUT.max_depth;
+    let data = format!("{}{}", "[".repeat(deepest), "]".repeat(deepest));
+    let mut body = settled(true);
+    body.data = Some(Document::parse(data.clone(), Limits::OUTPUT).unwrap());
+    let new = NewEvent::new(0, None, &Body::Settled(Box::new(body)));
+    assert!(new.data.text().contains(&data)); // R-125
+}

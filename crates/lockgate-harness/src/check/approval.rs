@@ -1,0 +1,175 @@
+//! A question to a person, its answer and its use (R-167…R-174).
+
+use lockgate_contract::approval::Binding;
+use lockgate_contract::digest::Digest;
+use lockgate_contract::effect::Effect;
+use lockgate_contract::event::{ApprovalConsumed, ApprovalDecided, ApprovalRequested, Event, EventType};
+use lockgate_contract::ids::ApprovalId;
+
+use crate::check::Invariant;
+use crate::check::ledger::{Answer, CallArguments, Ledger, Question, Use};
+
+impl Ledger {
+    pub(super) fn approval_requested(&mut self, event: &Event, asked: ApprovalRequested) {
+        let Some(place) = self.requested_call_of(event) else { return };
+        self.check_name(place, event, &asked.tool_name);
+        self.check_unsettled(place, event);
+        if let Some(before) = self.questions.get(&asked.approval_id).map(|question| question.seq) {
+            let text = format!("approval `{}` was asked for before, in event {before}", asked.approval_id);
+            self.report_call(Invariant::ApprovalOrder, place, [before, event.seq], text);
+            return;
+        }
+        // An earlier driver may have started it under another policy.
+        if let Some(start) = self.calls[place].starts.last().filter(|start| start.drive == self.drive) {
+            let started = start.seq;
+            let text = format!("a person is asked about a call that started with event {started}");
+            self.report_call(Invariant::ApprovalOrder, place, [started, event.seq], text);
+        }
+        if ApprovalId::from_digest(asked.digest) != asked.approval_id {
+            let text = format!("approval `{}` is not named after the digest that it binds", asked.approval_id);
+            self.report_call(Invariant::ApprovalBinding, place, [event.seq], text);
+        } else if self.bound(place, asked.effect).is_some_and(|digest| digest != asked.digest) {
+            let seqs = [self.calls[place].named_at, event.seq];
+            let text = format!("approval `{}` binds something else than the call", asked.approval_id);
+            self.report_call(Invariant::ApprovalBinding, place, seqs, text);
+        }
+        self.calls[place].questions.push(asked.approval_id.clone());
+        let question = Question {
+            seq: event.seq,
+            place,
+            digest: asked.digest,
+            effect: asked.effect,
+            tool_version: asked.tool_version,
+            expires_at: asked.expires_at,
+            answer: None,
+            consumed: None,
+        };
+        self.questions.insert(asked.approval_id, question);
+    }
+
+    /// The digest over everything that an approval of this call names, where the events say all of it.
+    fn bound(&self, place: usize, effect: Effect) -> Option<Digest> {
+        let (call, start) = (&self.calls[place], self.start.as_ref()?);
+        let CallArguments::Exact(arguments) = &call.arguments else { return None };
+        let binding = Binding {
+            arguments: arguments.document(),
+            call_id: &call.id,
+            definition: start.binding.allowed.definition(&call.tool_name)?,
+            effect,
+            run_id: self.run_id.as_ref()?,
+            subject: Binding::subject(&start.subject),
+            tool_name: &call.tool_name,
+        };
+        Some(binding.digest())
+    }
+
+    pub(super) fn approval_decided(&mut self, event: &Event, decided: &ApprovalDecided) {
+        let Some(place) = self.requested_call_of(event) else { return };
+        let id = &decided.approval_id;
+        let Some(question) = self.question(place, event, id) else { return };
+        let (seq, expires_at, answer, consumed) =
+            (question.seq, question.expires_at, question.answer, question.consumed);
+        let said = match decided.decision.as_str() {
+            "granted" => Answer::Granted,
+            "denied" => Answer::Denied,
+            "withdrawn" => Answer::Withdrawn,
+            // It was not taken: it decides nothing.
+            "refused" => return,
+            other => {
+                let text = format!("`{other}` is no decision about approval `{id}`");
+                self.report_call(Invariant::ApprovalOrder, place, [event.seq], text);
+                return;
+            }
+        };
+        let refusal = match (answer, consumed) {
+            (_, Some(used)) => Some((used, format!("approval `{id}` is decided after it was used"))),
+            (Some((Answer::Granted, _)), None) if said == Answer::Withdrawn => None,
+            (Some((_, before)), None) => Some((before, format!("approval `{id}` is decided a second time"))),
+            (None, None) => None,
+        };
+        if let Some((before, text)) = refusal {
+            self.report_call(Invariant::ApprovalOrder, place, [before, event.seq], text);
+        } else if event.at >= expires_at {
+            let text = format!("approval `{id}` is decided at {}, and expired at {expires_at}", event.at);
+            self.report_call(Invariant::ApprovalOrder, place, [seq, event.seq], text);
+        }
+        if let Some(question) = self.questions.get_mut(id) {
+            question.answer = Some((said, event.seq));
+        }
+    }
+
+    pub(super) fn approval_consumed(&mut self, event: &Event, consumed: &ApprovalConsumed) {
+        self.used = Some(Use { seq: event.seq, call_id: event.call_id.clone() });
+        let Some(place) = self.requested_call_of(event) else { return };
+        let id = &consumed.approval_id;
+        let Some(question) = self.question(place, event, id) else { return };
+        let (seq, digest, expires_at, answer, before) =
+            (question.seq, question.digest, question.expires_at, question.answer, question.consumed);
+        if let Some(before) = before {
+            let text = format!("approval `{id}` is used a second time: event {before} used it");
+            self.report_call(Invariant::ApprovalSingleUse, place, [before, event.seq], text);
+            return;
+        }
+        match answer {
+            Some((Answer::Granted, _)) => {}
+            Some((Answer::Denied | Answer::Withdrawn, decided)) => {
+                let text = format!("approval `{id}` is used, and nobody stands by it any more: see event {decided}");
+                self.report_call(Invariant::Authorisation, place, [decided, event.seq], text);
+            }
+            None => {
+                let text = format!("approval `{id}` is used, and nobody granted it");
+                self.report_call(Invariant::Authorisation, place, [seq, event.seq], text);
+            }
+        }
+        if consumed.digest != digest {
+            let text = format!("approval `{id}` is used for something else than was asked");
+            self.report_call(Invariant::ApprovalBinding, place, [seq, event.seq], text);
+        }
+        if event.at >= expires_at {
+            let text = format!("approval `{id}` is used at {}, and expired at {expires_at}", event.at);
+            self.report_call(Invariant::ApprovalBinding, place, [seq, event.seq], text);
+        }
+        if let Some(question) = self.questions.get_mut(id) {
+            question.consumed = Some(event.seq);
+        }
+    }
+
+    /// The question of a call; an answer to another call's question is none.
+    fn question(&mut self, place: usize, event: &Event, id: &ApprovalId) -> Option<&Question> {
+        match self.questions.get(id).map(|question| (question.place, question.seq)) {
+            Some((asked_of, seq)) if asked_of != place => {
+                let text = format!("approval `{id}` is about call `{}`", self.calls[asked_of].id);
+                self.report_call(Invariant::ApprovalBinding, place, [seq, event.seq], text);
+                None
+            }
+            Some(_) => self.questions.get(id),
+            None => {
+                if !self.blind {
+                    let text = format!("`{}` is about approval `{id}`, which nobody asked for", event.kind);
+                    self.report_call(Invariant::ApprovalOrder, place, [event.seq], text);
+                }
+                None
+            }
+        }
+    }
+
+    /// Using an approval and starting its call are one commit: the start is the very next event. Answers with the use that
+    /// this event is the start of.
+    pub(super) fn check_use(&mut self, event: &Event) -> Option<Use> {
+        let used = self.used.take()?;
+        if event.kind == EventType::ToolStarted && event.call_id == used.call_id {
+            return Some(used);
+        }
+        self.report_unstarted(&used, Some(event));
+        None
+    }
+
+    pub(super) fn report_unstarted(&mut self, used: &Use, next: Option<&Event>) {
+        let text = match next {
+            Some(next) => format!("an approval is used, and `{}` comes in place of its call's start", next.kind),
+            None => "an approval is used, and its call's start does not follow".to_owned(),
+        };
+        let seqs = [used.seq].into_iter().chain(next.map(|next| next.seq));
+        self.report(Invariant::ApprovalOrder, seqs, used.call_id.as_ref(), text);
+    }
+}

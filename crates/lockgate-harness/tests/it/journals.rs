@@ -1,0 +1,132 @@
+//! Journals that misbehave: machines that lose their power, disks that fail, replies that are lost.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use lockgate_contract::approval::Approval;
+use lockgate_contract::event::{Event, NewEvent};
+use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
+use lockgate_contract::ports::{
+    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, NewRun,
+    RunFilter, RunRecord, StoredArtifact,
+};
+
+/// What happens to a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// From commit number `.0` on nothing is taken and nothing answers: the machine has lost its power.
+    Dead(usize),
+    /// Commit number `.0` is taken and everything is over before its reply: as [`Fault::Dead`], one step later.
+    DeadAfter(usize),
+    /// Commit number `.0` alone is refused.
+    Fails(usize),
+    /// Nothing, but every commit takes two turns of the scheduler.
+    Slow,
+}
+
+/// A journal with a fault. Commits are counted from 1.
+pub(crate) struct Faulty {
+    inner: Arc<dyn Journal>,
+    fault: Fault,
+    commits: AtomicUsize,
+}
+
+impl Faulty {
+    pub(crate) fn new(inner: &Arc<dyn Journal>, fault: Fault) -> Arc<Self> {
+        Arc::new(Self { inner: Arc::clone(inner), fault, commits: AtomicUsize::new(0) })
+    }
+
+    /// How many commits were tried.
+    pub(crate) fn commits(&self) -> usize {
+        self.commits.load(Ordering::SeqCst)
+    }
+
+    async fn commit<T, E: From<JournalError>>(&self, commit: BoxFuture<'_, Result<T, E>>) -> Result<T, E> {
+        let number = self.commits.fetch_add(1, Ordering::SeqCst) + 1;
+        match self.fault {
+            Fault::Dead(from) if number >= from => std::future::pending().await,
+            Fault::DeadAfter(last) if number > last => std::future::pending().await,
+            Fault::DeadAfter(last) if number == last => {
+                commit.await?;
+                std::future::pending().await
+            }
+            Fault::Fails(one) if number == one => Err(JournalError::unavailable("the disk is full").into()),
+            Fault::Slow => {
+                tokio::task::yield_now().await;
+                let taken = commit.await;
+                tokio::task::yield_now().await;
+                taken
+            }
+            Fault::Dead(_) | Fault::DeadAfter(_) | Fault::Fails(_) => commit.await,
+        }
+    }
+}
+
+impl Journal for Faulty {
+    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<Appended, JournalError>> {
+        Box::pin(self.commit(self.inner.create_run(run)))
+    }
+
+    fn append<'a>(&'a self, run: &'a RunId, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        Box::pin(self.commit(self.inner.append(run, events)))
+    }
+
+    fn ask<'a>(&'a self, approval: Approval, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        Box::pin(self.commit(self.inner.ask(approval, events)))
+    }
+
+    fn claim<'a>(
+        &'a self,
+        run: &'a RunId,
+        claim: Claim,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, ClaimRefused>> {
+        Box::pin(self.commit(self.inner.claim(run, claim, events)))
+    }
+
+    fn settle<'a>(
+        &'a self,
+        run: &'a RunId,
+        call: &'a CallId,
+        artifact: Option<StoredArtifact>,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        Box::pin(self.commit(self.inner.settle(run, call, artifact, events)))
+    }
+
+    fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
+        self.inner.decide(decision)
+    }
+
+    fn approval<'a>(&'a self, approval: &'a ApprovalId) -> BoxFuture<'a, Result<Option<Approval>, JournalError>> {
+        self.inner.approval(approval)
+    }
+
+    fn approvals(&self, filter: ApprovalFilter) -> BoxFuture<'_, Result<Vec<Approval>, JournalError>> {
+        self.inner.approvals(filter)
+    }
+
+    fn run<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunRecord>, JournalError>> {
+        self.inner.run(run)
+    }
+
+    fn runs(&self, filter: RunFilter) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
+        self.inner.runs(filter)
+    }
+
+    fn events<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
+        self.inner.events(run, after)
+    }
+
+    fn artifact<'a>(
+        &'a self,
+        run: &'a RunId,
+        artifact: &'a ArtifactId,
+    ) -> BoxFuture<'a, Result<Option<String>, JournalError>> {
+        self.inner.artifact(run, artifact)
+    }
+
+    fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>> {
+        self.inner.describe()
+    }
+}

@@ -1,0 +1,336 @@
+//! A secret leaves by no door: not to the model, not into the journal, not into records, artifacts or spans (R-178…R-182).
+
+use std::io::Write;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use lockgate::contract::approval::ApprovalState;
+use lockgate::contract::effect::{ErrorText, Permission};
+use lockgate::contract::ports::{BoxFuture, ModelError, PolicyDecision, PolicyRequest, PolicyVerdict, RunFilter};
+use lockgate::redact::SecretValue;
+
+use super::file::{Case, proposed};
+use super::world::{Act, Turn, World, at_once, in_time};
+use lockgate::prelude::*;
+
+/// Everything that is traced on this thread, as text.
+#[derive(Clone, Default)]
+struct Traced(Arc<Mutex<Vec<u8>>>);
+
+impl Traced {
+    fn begin() -> (Self, tracing::subscriber::DefaultGuard) {
+        use tracing_subscriber::fmt::format::FmtSpan;
+        let traced = Self::default();
+        let writer = traced.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .json()
+            .with_span_events(FmtSpan::FULL)
+            .with_max_level(tracing::Level::TRACE)
+            .with_writer(move || writer.clone())
+            .finish();
+        (traced, tracing::subscriber::set_default(subscriber))
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl Write for Traced {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn knowing(world: &mut World, secret: &str) {
+    let mut builder = ScrubberBuilder::new();
+    builder.secret("CANARY", SecretValue::new(secret)).unwrap();
+    world.redactor = Arc::new(builder.build().unwrap());
+}
+
+pub(super) async fn in_an_exception(case: Case) {
+    let raised = case.text("/input/tool_raises");
+    let text = raised.split('\'').nth(1).unwrap();
+    let (secret, path) = text.split_once(" at ").unwrap();
+    for (act, error_text) in [
+        (at_once({ let text = text.to_owned(); move |_| Err(Failure::bug(text.as_str())) }) as Act, ErrorText::Hidden),
+        (at_once({ let text = text.to_owned(); move |_| panic!("{text}") }), ErrorText::Hidden),
+        (at_once({ let text = text.to_owned(); move |_| Err(std::io::Error::other(text.as_str()).into()) }), ErrorText::Hidden),
+        (at_once({ let text = text.to_owned(); move |_| Err(Failure::bug(text.as_str())) }), ErrorText::Vouched),
+    ] {
+        for mut world in World::of_each_kind() {
+            let (traced, _guard) = Traced::begin();
+            knowing(&mut world, secret);
+            world.add(ToolSpec::builder("act").effect(Effect::Read).error_text(error_text), act.clone());
+            let ran = world.run(vec![proposed("c", "act", "{}")]).await;
+            assert_eq!(ran.codes(), ["tool_internal_error"]); // R-074
+            let told = ran.told(0);
+            assert!(told.contains("err-"), "an id that leads to the log: {told}"); // R-179
+            assert!(!told.contains(secret) && !told.contains(path) && !told.contains("internal.py"), "{told}"); // R-180, R-245
+            if error_text == ErrorText::Hidden {
+                assert!(!told.contains("canary") && !told.contains("CANARY"), "nothing of the text: {told}");
+            }
+            // The truth is for people, without the secret.
+            assert!(ran.audit(0).contains(path), "{}", ran.audit(0));
+            let id = ran.settled(0).meta.error_id.clone().unwrap();
+            let traced = traced.text();
+            assert!(traced.contains(id.as_str()), "{traced}");
+            assert!(!traced.contains(secret) && !ran.journal_text().contains(secret));
+        }
+    }
+}
+
+/// A secret with everything that an encoding may change.
+const SECRET: &str = "pa\"ss\\w/örd 42&x";
+
+fn quoted(secret: &str) -> String {
+    serde_json::to_string(secret).unwrap()
+}
+
+fn act(effect: Effect) -> lockgate::ToolSpecBuilder {
+    let tool = ToolSpec::builder("act").effect(effect).permission(Permission::Allow);
+    tool.input_schema_text(r#"{"type":"object"}"#)
+}
+
+fn one(name: &str, arguments: &str) -> Vec<Turn> {
+    vec![Turn::Calls(vec![proposed("c", name, arguments)])]
+}
+
+fn answering(world: &World, act_of_tool: Act) -> Vec<Turn> {
+    world.add(act(Effect::Read), act_of_tool);
+    one("act", "{}")
+}
+
+/// A policy that talks.
+struct Talks(PolicyDecision, String);
+
+impl PolicyEngine for Talks {
+    fn decide<'a>(&'a self, _: PolicyRequest<'a>) -> BoxFuture<'a, Result<PolicyVerdict, String>> {
+        let verdict = PolicyVerdict { decision: self.0, policies: Vec::new(), reason: self.1.clone() };
+        Box::pin(std::future::ready(Ok(verdict)))
+    }
+}
+
+/// A policy that fails with words.
+struct Breaks(String);
+
+impl PolicyEngine for Breaks {
+    fn decide<'a>(&'a self, _: PolicyRequest<'a>) -> BoxFuture<'a, Result<PolicyVerdict, String>> {
+        Box::pin(std::future::ready(Err(self.0.clone())))
+    }
+}
+
+/// Where the secret is, and what puts it there: a world made ready, and the model's turns.
+type Put = fn(&mut World, &'static str) -> Vec<Turn>;
+
+const PLACES: &[(&str, Put)] = &[
+    ("the task", |world, secret| {
+        world.task = format!("Log in with {secret} now.");
+        Vec::new()
+    }),
+    ("the model's text", |_, secret| vec![Turn::Says(format!("it is {secret}"))]),
+    ("the model's failure", |_, secret| vec![Turn::Fails(ModelError::InvalidRequest { detail: secret.to_owned() })]),
+    ("an argument", |world, secret| {
+        world.add(act(Effect::Write), at_once(|_| Ok(Output::of("done"))));
+        one("act", &format!(r#"{{"password":{0},"deep":[{{"x":{0}}}]}}"#, quoted(secret)))
+    }),
+    ("an argument's key", |world, secret| {
+        world.add(act(Effect::Write), at_once(|_| Ok(Output::of("done"))));
+        one("act", &format!(r#"{{{}:1}}"#, quoted(secret)))
+    }),
+    ("broken arguments", |world, secret| {
+        world.add(act(Effect::Read), at_once(|_| Ok(Output::of("done"))));
+        one("act", &format!("{{{secret}"))
+    }),
+    ("arguments that do not fit", |world, secret| {
+        let schema = r#"{"type":"object","properties":{"n":{"enum":[1]}},"additionalProperties":false}"#;
+        world.add(act(Effect::Read).input_schema_text(schema), at_once(|_| Ok(Output::of("done"))));
+        one("act", &format!(r#"{{"n":{0},{0}:2}}"#, quoted(secret)))
+    }),
+    ("a tool's name", |_, secret| one(secret, "{}")),
+    ("a provider's id", |world, secret| {
+        world.add(act(Effect::Read), at_once(|_| Ok(Output::of("done"))));
+        vec![Turn::Calls(vec![proposed(secret, "act", "{}")])]
+    }),
+    ("an output", |world, secret| answering(world, at_once(move |_| Ok(Output::of(&[("k", secret)]))))),
+    ("an output's key", |world, secret| {
+        answering(world, at_once(move |_| Ok(Output::raw(format!(r#"{{{}:1}}"#, quoted(secret))))))
+    }),
+    ("an output's text", |world, secret| {
+        answering(world, at_once(move |_| Ok(Output::text_from_bytes(format!("a\u{0}{secret}\n").as_bytes()))))
+    }),
+    ("JSON in an output's text", |world, secret| {
+        answering(world, at_once(move |_| Ok(Output::of(&format!(r#"{{"inner":{}}}"#, quoted(secret))))))
+    }),
+    ("an output of a wrong form", |world, secret| {
+        world.add(
+            act(Effect::Read).output_schema_text(r#"{"type":"integer"}"#),
+            at_once(move |_| Ok(Output::of(secret))),
+        );
+        one("act", "{}")
+    }),
+    ("an output that is no JSON", |world, secret| answering(world, at_once(move |_| Ok(Output::raw(secret))))),
+    ("an output that is too large", |world, secret| {
+        // On both sides of where the cut may fall.
+        answering(world, at_once(move |_| Ok(Output::of(&format!("{secret}, ").repeat(10_000)))))
+    }),
+    ("a business failure", |world, secret| {
+        answering(world, at_once(move |_| Err(ToolExecutionError::new("no", secret).into())))
+    }),
+    ("a failure's code", |world, secret| {
+        answering(world, at_once(move |_| Err(ToolExecutionError::new(secret, "no").into())))
+    }),
+    ("a broken environment", |world, secret| {
+        answering(world, at_once(move |_| Err(ToolEnvironmentError::new(secret).into())))
+    }),
+    ("a lost answer", |world, secret| {
+        answering(world, at_once(move |_| Err(Failure::OutcomeUnknown { message: secret.to_owned() })))
+    }),
+    ("a bug", |world, secret| answering(world, at_once(move |_| Err(Failure::bug(secret))))),
+    ("a panic", |world, secret| answering(world, at_once(move |_| panic!("{secret}")))),
+    ("a vouched text", |world, secret| {
+        world.add(act(Effect::Read).error_text(ErrorText::Vouched), at_once(move |_| Err(Failure::bug(secret))));
+        one("act", "{}")
+    }),
+    ("the tool's own check", |world, secret| {
+        world.add(act(Effect::Read).pre_check(move |_| Err(secret.to_owned())), at_once(|_| Ok(Output::of("done"))));
+        one("act", "{}")
+    }),
+    ("progress", |world, secret| {
+        answering(
+            world,
+            in_time(move |_, context: ToolContext| {
+                context.progress(&format!("half way with {secret}"));
+                std::future::ready(Ok(Output::of("done")))
+            }),
+        )
+    }),
+    ("a question", |world, secret| {
+        world.add(act(Effect::Write).permission(Permission::Ask), at_once(|_| Ok(Output::of("done"))));
+        one("act", &format!(r#"{{"a":{0},{0}:1}}"#, quoted(secret)))
+    }),
+    ("a policy that asks", |world, secret| {
+        world.policy = Arc::new(Talks(PolicyDecision::Ask, secret.to_owned()));
+        answering(world, at_once(|_| Ok(Output::of("done"))))
+    }),
+    ("a policy that denies", |world, secret| {
+        world.policy = Arc::new(Talks(PolicyDecision::Deny, secret.to_owned()));
+        answering(world, at_once(|_| Ok(Output::of("done"))))
+    }),
+    ("a policy that fails", |world, secret| {
+        world.policy = Arc::new(Breaks(secret.to_owned()));
+        answering(world, at_once(|_| Ok(Output::of("done"))))
+    }),
+];
+
+/// Whether the secret stands in a text, as it is or as JSON writes it, once or twice.
+fn leaks(text: &str, secret: &str) -> bool {
+    let once = quoted(secret);
+    let twice = quoted(&once);
+    let inner = |quoted: &str, marks: usize| quoted[marks..quoted.len() - marks].to_owned();
+    [secret.to_owned(), inner(&once, 1), inner(&twice, 3)].iter().any(|form| text.contains(form.as_str()))
+}
+
+#[tokio::test]
+async fn a_secret_leaves_by_no_door() {
+    // One that is known by its value, and one that is known by its form.
+    let token: &'static str = Box::leak(format!("ghp_{}", "a1B2c3D4".repeat(5)).into_boxed_str());
+    for (secret, known) in [(SECRET, true), (token, false)] {
+        for (what, put) in PLACES {
+            for mut world in World::of_each_kind() {
+                if known {
+                    knowing(&mut world, secret);
+                }
+                let said = Arc::new(Mutex::new(String::new()));
+                let words = Arc::clone(&said);
+                world.runner.progress = Some(Arc::new(move |text: &str| words.lock().unwrap().push_str(text)));
+                let (traced, guard) = Traced::begin();
+                let turns = put(&mut world, secret);
+                let ran = world.run_turns(turns).await;
+                drop(guard);
+
+                let mut doors = vec![("the journal", ran.journal_text())];
+                doors.push(("the spans", traced.text()));
+                doors.push(("the result", serde_json::to_string(&ran.result).unwrap()));
+                doors.push(("progress", said.lock().unwrap().clone()));
+                // The model gave the arguments; what it is sent again is what is stored.
+                doors.push(("the requests", format!("{:?}", world.requests())));
+                let questions = world.questions(ran.run_id()).await;
+                doors.push(("the questions", serde_json::to_string(&questions).unwrap()));
+                let runs = world.journal.runs(RunFilter::default()).await.unwrap();
+                doors.push(("the list of runs", runs.iter().map(|run| run.title.as_str()).collect()));
+                for call in ran.state.calls() {
+                    if let Some(artifact) = call.settled.as_ref().and_then(|settled| settled.meta.artifact.clone()) {
+                        let stored = world.journal.artifact(ran.run_id(), &artifact).await.unwrap();
+                        doors.push(("the artifact", stored.unwrap()));
+                    }
+                }
+                for (door, text) in doors {
+                    assert!(!leaks(&text, secret), "{what} leaves by {door}: {text}");
+                }
+            }
+        }
+    }
+}
+
+/// The handler gets what the model sent: scrubbing is for what leaves.
+#[tokio::test]
+async fn a_handler_gets_the_arguments_as_they_are() {
+    let mut world = World::in_memory();
+    knowing(&mut world, SECRET);
+    world.add(act(Effect::Write), at_once(|_| Ok(Output::of("done"))));
+    let arguments = format!(r#"{{"password":{}}}"#, quoted(SECRET));
+    let ran = world.run(vec![proposed("c", "act", &arguments)]).await;
+    assert_eq!(ran.codes(), ["ok"]);
+    assert_eq!(world.entered(), [arguments]);
+}
+
+/// What was scrubbed is not what was approved: it is never run.
+#[tokio::test]
+async fn scrubbed_arguments_do_not_outlive_their_process() {
+    for mut world in World::of_each_kind() {
+        knowing(&mut world, SECRET);
+        world.add(act(Effect::Write).permission(Permission::Ask), at_once(|_| Ok(Output::of("done"))));
+        let arguments = format!(r#"{{"password":{}}}"#, quoted(SECRET));
+        let ran = world.run(vec![proposed("c", "act", &arguments)]).await;
+        let question = world.questions(ran.run_id()).await.remove(0);
+        assert!(question.shown_text.contains("[redacted:CANARY"), "{}", question.shown_text);
+        world.answer(&question, ApprovalState::Granted).await.unwrap();
+        let resumed = world.restarted().resume(ran.run_id()).await;
+        assert_eq!(resumed.codes(), ["approval_stale"]);
+        assert!(world.entered().is_empty());
+    }
+}
+
+/// Direct calls pass the same door.
+#[tokio::test]
+async fn a_direct_call_leaks_nothing_either() {
+    let mut world = World::in_memory();
+    world.options.call_timeout = Duration::from_secs(5);
+    knowing(&mut world, SECRET);
+    world.add(act(Effect::Write), at_once(|arguments| Ok(Output::new(arguments.document().clone()))));
+    let (traced, guard) = Traced::begin();
+    for (name, arguments) in [
+        ("act", format!(r#"{{"a":{}}}"#, quoted(SECRET))),
+        ("act", format!("{{{SECRET}")),
+        (SECRET, "{}".to_owned()),
+    ] {
+        let answer = world.direct(name, &arguments).await;
+        let events = world.journal.events(&answer.run_id, 0).await.unwrap();
+        for text in [
+            serde_json::to_string(&answer.result).unwrap(),
+            serde_json::to_string(&answer.audit).unwrap(),
+            serde_json::to_string(&events).unwrap(),
+            world.journal.run(&answer.run_id).await.unwrap().unwrap().title,
+        ] {
+            assert!(!leaks(&text, SECRET), "{name}: {text}");
+        }
+    }
+    drop(guard);
+    assert!(!leaks(&traced.text(), SECRET), "{}", traced.text());
+}
