@@ -5,6 +5,7 @@ pub(crate) mod call;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod journal;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod schema;
@@ -25,6 +26,7 @@ pub(crate) async fn execute(command: Command, output: &Arc<Output>) -> Result<Ex
         Command::Tools(arguments) => tools::execute(arguments, output),
         Command::Approvals(arguments) => approvals::execute(arguments, output).await,
         Command::Runs(arguments) => runs::execute(arguments, output).await,
+        Command::Journal(arguments) => journal::execute(arguments, output).await,
         Command::Explain(arguments) => explain::execute(&arguments, output),
         Command::Schema(arguments) => schema::execute(&arguments, output),
         Command::Doctor(arguments) => doctor::execute(arguments, output).await,

@@ -1,6 +1,7 @@
 //! Why a command did not do what it was asked.
 
 use std::io;
+use std::path::PathBuf;
 
 use lockgate::assembly::AssemblyError;
 use lockgate::config::InvalidBudgetChange;
@@ -104,6 +105,15 @@ pub(crate) enum CliError {
     /// The arguments on stdin are no text.
     #[error("the arguments on standard input are not UTF-8: byte {0} begins no character")]
     StdinNotText(usize),
+    /// A file with events.
+    #[error("`{}` cannot be read: {cause}", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        cause: io::Error,
+    },
     /// stdout did not take everything.
     #[error("standard output did not take everything: {0}")]
     Stdout(#[source] io::Error),
@@ -157,6 +167,7 @@ impl CliError {
             | Self::Budget(_)
             | Self::Stdin(_)
             | Self::StdinNotText(_)
+            | Self::File { .. }
             | Self::Runtime(_) => return None,
         };
         Some(hint.to_owned())

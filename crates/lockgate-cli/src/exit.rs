@@ -12,7 +12,8 @@ use lockgate::contract::run::RunStatus;
 pub(crate) enum Exit {
     /// The run completed, the call succeeded, the command did what it says.
     Ok = 0,
-    /// `call`: the tool failed. `approvals`: the decision was not taken. `doctor`: a check failed.
+    /// `call`: the tool failed. `approvals`: the decision was not taken. `doctor`: a check failed. `journal check`: an
+    /// invariant is broken.
     Failed = 1,
     /// Usage or configuration: nothing was started.
     Usage = 2,

@@ -2,6 +2,7 @@
 
 pub(crate) mod approval;
 pub(crate) mod call;
+pub(crate) mod defect;
 pub(crate) mod event;
 pub(crate) mod json;
 pub(crate) mod outcome;

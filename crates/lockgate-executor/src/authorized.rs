@@ -47,7 +47,8 @@ impl<'g> Validated<'g> {
         trail.audit.decision = Some(decision_word(verdict.decision).to_owned());
         trail.audit.policies.clone_from(&verdict.policies);
         let asked = match verdict.decision {
-            PolicyDecision::Allow => false,
+            // A question that was opened for this call counts, also where nobody would ask it any more.
+            PolicyDecision::Allow => self.terms().approval.is_some(),
             PolicyDecision::Ask => true,
             PolicyDecision::Deny => return Err(Refusal::new(Code::PolicyDenied, verdict.reason).into()),
         };

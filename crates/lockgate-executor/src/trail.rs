@@ -117,7 +117,7 @@ impl<'g> Trail<'g> {
             Outcome::Tool(_) => (Status::Executed, effect_state.unwrap_or(EffectState::None), false, ""),
         };
         let message = shortened(gate.scrub(sentence.as_deref().unwrap_or(default_sentence)));
-        let audit_text = gate.scrub(&audit);
+        let audit_text = gate.scrub_audit(&audit);
         let error_id = show_error_id.then(|| self.error_id());
         if let Some(error_id) = &error_id {
             tracing::error!(call_id = %self.call.call_id, %error_id, code = outcome.word(), text = audit_text, "call failed");

@@ -2,7 +2,11 @@
 
 use lockgate_contract::ports::{Message, MessageCall};
 
-use crate::state::{RunState, Turn};
+use crate::state::{Call, RunState, Turn};
+
+/// The most calls that one assistant message holds. Providers refuse a whole request for one more; a longer turn goes on
+/// in a further message, so that each of its calls still has its result.
+const MOST_CALLS: usize = 128;
 
 impl RunState {
     /// The messages so far, oldest first. Every call of a settled turn is followed by exactly one result, in request order.
@@ -14,15 +18,28 @@ impl RunState {
     }
 }
 
+/// How many messages a turn of so many calls is, with the results.
+pub(crate) fn messages_of_turn(calls: usize) -> u64 {
+    (calls.div_ceil(MOST_CALLS).max(1) + calls) as u64
+}
+
 fn turn_messages(turn: &Turn) -> Vec<Message> {
-    let calls = turn.calls.iter().map(|call| MessageCall {
+    let mut parts = turn.calls.chunks(MOST_CALLS);
+    let mut messages = part_messages(turn.text.clone(), parts.next().unwrap_or_default());
+    messages.extend(parts.flat_map(|calls| part_messages(None, calls)));
+    messages
+}
+
+/// An assistant message, and the results of its calls.
+fn part_messages(text: Option<String>, calls: &[Call]) -> Vec<Message> {
+    let proposed = calls.iter().map(|call| MessageCall {
         call_id: call.call_id.clone(),
         provider_call_id: call.provider_call_id.clone(),
         name: call.tool_name.clone(),
         arguments_text: call.arguments_text.clone(),
     });
-    let assistant = Message::Assistant { text: turn.text.clone(), calls: calls.collect() };
-    let results = turn.calls.iter().filter_map(|call| {
+    let assistant = Message::Assistant { text, calls: proposed.collect() };
+    let results = calls.iter().filter_map(|call| {
         let content = call.settled.as_ref()?.model_content();
         Some(Message::Tool { call_id: call.call_id.clone(), content })
     });

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use lockgate_contract::call::ToolCall;
+use lockgate_contract::document::Document;
 use lockgate_contract::effect::{EffectState, OnUnknown};
 use lockgate_contract::event::Settled;
 use lockgate_contract::ids::{ApprovalId, CallId};
@@ -90,7 +91,7 @@ impl RunState {
     fn next_of_turn(&self, turn: &Turn, facts: &Facts<'_>) -> Command {
         let open: Vec<&Call> = turn.calls.iter().filter(|call| call.settled.is_none()).collect();
         if facts.cancelled {
-            return Command::Settle(open.iter().map(|call| self.cancelled(turn, call)).collect());
+            return Command::Settle(open.iter().map(|call| cancelled(turn, call)).collect());
         }
         let mut waiting = Vec::new();
         let mut unknown_before = false;
@@ -101,12 +102,12 @@ impl RunState {
             }
             if unknown_before {
                 let behind = turn.calls[index..].iter().filter(|call| call.settled.is_none());
-                return Command::Settle(behind.map(|call| self.blocked(turn, call)).collect());
+                return Command::Settle(behind.map(|call| blocked(turn, call)).collect());
             }
             if let Some(verdict) = self.not_runnable(turn, call, facts) {
                 return Command::Settle(vec![verdict]);
             }
-            match self.standing(call, facts) {
+            match standing(call, facts) {
                 Standing::Waits(approval) => waiting.push(approval),
                 // Whatever held it back is settled by now.
                 Standing::Held | Standing::Ready if waiting.is_empty() => {
@@ -127,16 +128,6 @@ impl RunState {
             }
         }
         Command::Stop(Stop::WaitingForApproval(waiting))
-    }
-
-    fn standing(&self, call: &Call, facts: &Facts<'_>) -> Standing {
-        match &call.approval {
-            Some(open) if facts.held.contains(&call.call_id) || !(open.decided || facts.now >= open.expires_at) => {
-                Standing::Waits(open.approval_id.clone())
-            }
-            None if facts.held.contains(&call.call_id) => Standing::Held,
-            _ => Standing::Ready,
-        }
     }
 
     /// The calls that start now, from `first` on: several if they only read and share nothing, else one.
@@ -193,25 +184,6 @@ impl RunState {
         }
     }
 
-    fn cancelled(&self, turn: &Turn, call: &Call) -> Verdict {
-        let started = call.attempts > 0;
-        Verdict {
-            planned: Planned { call: tool_call(call), terms: terms(turn, call) },
-            code: if started { Code::Interrupted } else { Code::Cancelled },
-            started,
-            why: "the run was cancelled",
-        }
-    }
-
-    fn blocked(&self, turn: &Turn, call: &Call) -> Verdict {
-        Verdict {
-            planned: Planned { call: tool_call(call), terms: terms(turn, call) },
-            code: Code::Blocked,
-            started: false,
-            why: "a call before it in the same turn ended with an unknown effect",
-        }
-    }
-
     /// Why the model is not asked again, once every call is settled.
     fn reason_to_stop(&self, facts: &Facts<'_>) -> Option<Stop> {
         let unknown: Vec<CallId> = self
@@ -265,10 +237,9 @@ impl RunState {
             })
         };
         // A limit that was raised since stops nothing any more.
-        for (limit, used_up) in [
-            (Limit::MaxValidActions, self.actions_used_up()),
-            (Limit::Deadline, self.time_used_up(facts)),
-        ] {
+        for (limit, used_up) in
+            [(Limit::MaxValidActions, self.actions_used_up()), (Limit::Deadline, self.time_used_up(facts))]
+        {
             if used_up && refused_by(limit) {
                 return Some(Stop::LimitReached(limit));
             }
@@ -323,6 +294,16 @@ enum Standing {
     Ready,
 }
 
+fn standing(call: &Call, facts: &Facts<'_>) -> Standing {
+    match &call.approval {
+        Some(open) if facts.held.contains(&call.call_id) || !(open.decided || facts.now >= open.expires_at) => {
+            Standing::Waits(open.approval_id.clone())
+        }
+        None if facts.held.contains(&call.call_id) => Standing::Held,
+        _ => Standing::Ready,
+    }
+}
+
 /// What a turn did and saw; nothing for a turn in which something was not executed.
 fn signature(turn: &Turn) -> Option<Vec<(String, String, String)>> {
     turn.calls
@@ -332,7 +313,7 @@ fn signature(turn: &Turn) -> Option<Vec<(String, String, String)>> {
             let arguments = settled.audit.arguments_digest.map(|digest| digest.to_string()).unwrap_or_default();
             let seen = match (&settled.code, &settled.data) {
                 (Some(code), _) => code.to_string(),
-                (None, data) => data.as_ref().map(|data| data.canonical()).unwrap_or_default(),
+                (None, data) => data.as_ref().map(Document::canonical).unwrap_or_default(),
             };
             Some((call.tool_name.clone(), arguments, seen))
         })
@@ -341,6 +322,29 @@ fn signature(turn: &Turn) -> Option<Vec<(String, String, String)>> {
 
 fn has_unknown_effect(settled: &Settled) -> bool {
     settled.effect_state == EffectState::Unknown
+}
+
+fn executed(call: &Call) -> bool {
+    call.settled.as_ref().is_some_and(|settled| settled.status == Status::Executed)
+}
+
+fn cancelled(turn: &Turn, call: &Call) -> Verdict {
+    let started = call.attempts > 0;
+    Verdict {
+        planned: Planned { call: tool_call(call), terms: terms(turn, call) },
+        code: if started { Code::Interrupted } else { Code::Cancelled },
+        started,
+        why: "the run was cancelled",
+    }
+}
+
+fn blocked(turn: &Turn, call: &Call) -> Verdict {
+    Verdict {
+        planned: Planned { call: tool_call(call), terms: terms(turn, call) },
+        code: Code::Blocked,
+        started: false,
+        why: "a call before it in the same turn ended with an unknown effect",
+    }
 }
 
 /// A person's no stands, also where the policy would not ask any more.
@@ -373,6 +377,8 @@ fn terms(turn: &Turn, call: &Call) -> Terms {
         .calls
         .iter()
         .take_while(|earlier| earlier.call_id != call.call_id)
+        // Only what can be a duplicate, so that a flood of refused calls costs nothing.
+        .filter(|earlier| earlier.tool_name == call.tool_name && executed(earlier))
         .filter_map(|earlier| {
             let settled = earlier.settled.clone()?;
             Some(EarlierCall {

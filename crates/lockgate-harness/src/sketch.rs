@@ -368,20 +368,18 @@ pub(crate) fn words(command: &Command) -> String {
 }
 
 fn planned_words(planned: &Planned) -> String {
-    let mut words = place(&planned.call.call_id).to_string();
-    if let Some(limit) = planned.terms.over_limit {
-        words.push_str(&format!(" (over {limit})"));
-    }
-    if !planned.terms.may_start {
-        words.push_str(" (may not start)");
-    }
-    if planned.terms.attempt > 1 {
-        words.push_str(&format!(" (attempt {})", planned.terms.attempt));
-    }
-    if let Some(approval) = &planned.terms.approval {
-        words.push_str(&format!(" (with {approval})"));
-    }
-    words
+    let terms = &planned.terms;
+    [
+        Some(place(&planned.call.call_id).to_string()),
+        terms.over_limit.map(|limit| format!("(over {limit})")),
+        (!terms.may_start).then(|| "(may not start)".to_owned()),
+        (terms.attempt > 1).then(|| format!("(attempt {})", terms.attempt)),
+        terms.approval.as_ref().map(|approval| format!("(with {approval})")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>()
+    .join(" ")
 }
 
 fn stop_words(stop: &Stop) -> String {

@@ -6,7 +6,7 @@ use lockgate::contract::approval::{Approval, visible};
 
 use crate::render::style::{FAINT, NAME, of_approval, styled};
 use crate::render::table::{Cell, Table};
-use crate::render::text::{harmless, indented, one_line};
+use crate::render::text::{cut, harmless, indented, one_line};
 
 /// One line a question.
 pub(crate) fn table(approvals: &[Approval]) -> String {
@@ -15,7 +15,7 @@ pub(crate) fn table(approvals: &[Approval]) -> String {
         table.row([
             Cell::styled(NAME, approval.approval_id.as_str()),
             Cell::styled(of_approval(approval.state), approval.state.word()),
-            Cell::new(format!("{} {}", one_line(&approval.tool_name, 40), one_line(&approval.tool_version, 20))),
+            Cell::new(format!("{} {}", cut(&approval.tool_name, 40), cut(&approval.tool_version, 20))),
             Cell::new(approval.effect.word()),
             Cell::new(approval.expires_at.to_string()),
             Cell::styled(FAINT, approval.call_id.as_str()),

@@ -10,7 +10,7 @@ use lockgate::contract::ids::ApprovalId;
 use lockgate::contract::run::CompletedBy;
 
 use crate::render::style::{BAD, FAINT, GOOD, OPEN, PLAIN, styled};
-use crate::render::text::{counted, one_line, padded, width};
+use crate::render::text::{counted, cut, one_line, padded, width};
 
 /// The table of a run's events.
 #[derive(Debug, Clone, Copy)]
@@ -89,7 +89,7 @@ pub(crate) fn note(event: &Event) -> String {
         Body::ModelFailed(failed) => format!("{}: {}", failed.reason, failed.detail),
         Body::ToolRequested(requested) => match requested.arguments_text.as_deref() {
             None | Some("") => requested.tool_name,
-            Some(arguments) => format!("{} {}", requested.tool_name, one_line(arguments, ARGUMENTS)),
+            Some(arguments) => format!("{} {}", requested.tool_name, cut(arguments, ARGUMENTS)),
         },
         Body::ToolRelaxed(relaxed) => format!("{}: {} became {}", relaxed.tool_name, relaxed.from, relaxed.to),
         Body::ApprovalRequested(asked) => {

@@ -10,7 +10,7 @@ use lockgate::harness::{RunResult, RunState, Stop};
 
 use crate::render::style::{FAINT, NAME, PLAIN, of_status, styled};
 use crate::render::table::{Cell, Table};
-use crate::render::text::{counted, harmless, indented, one_line, shell_word};
+use crate::render::text::{counted, cut, harmless, indented, one_line, shell_word};
 
 /// How each call ended, in request order. A call goes by the provider's id where it has one.
 pub(crate) fn calls(result: &RunResult) -> String {
@@ -23,9 +23,9 @@ pub(crate) fn calls(result: &RunResult) -> String {
             (None, None) => "open",
         };
         table.row([
-            Cell::styled(FAINT, one_line(id, 40)),
-            Cell::styled(NAME, one_line(&call.tool_name, 60)),
-            Cell::new(call.tool_version.as_deref().map_or_else(|| "-".to_owned(), |version| one_line(version, 20))),
+            Cell::styled(FAINT, cut(id, 40)),
+            Cell::styled(NAME, cut(&call.tool_name, 60)),
+            Cell::new(call.tool_version.as_deref().map_or_else(|| "-".to_owned(), |version| cut(version, 20))),
             Cell::new(outcome.to_owned()),
         ]);
     }
@@ -160,7 +160,7 @@ pub(crate) fn table(runs: &[RunRecord]) -> String {
             Cell::styled(FAINT, kind),
             Cell::new(run.created_at.to_string()),
             Cell::new(run.updated_at.to_string()),
-            Cell::styled(PLAIN, one_line(&run.title, 60)),
+            Cell::styled(PLAIN, cut(&run.title, 60)),
         ]);
     }
     table.render()

@@ -13,22 +13,31 @@ pub(crate) fn padded(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// The text on one line of at most `columns`, with every invisible character made visible.
+/// The text on one line of at most `columns`, with every invisible character made visible: ready to be printed, and not
+/// to be given to a [`Cell`](crate::render::table::Cell), which does the same.
 pub(crate) fn one_line(text: &str, columns: usize) -> String {
     let text = visible(text);
-    if width(&text) <= columns {
-        return text;
+    shortened(&text, columns, char::width)
+}
+
+/// The start of a text that somebody else makes visible: at most `columns` of what is then seen.
+pub(crate) fn cut(text: &str, columns: usize) -> String {
+    shortened(text, columns, |character| Some(width(&visible(character.encode_utf8(&mut [0; 4])))))
+}
+
+/// The whole text if it fits, or else what fits beside an ellipsis.
+fn shortened(text: &str, columns: usize, width: impl Fn(char) -> Option<usize>) -> String {
+    let widths = || text.chars().map(|character| width(character).unwrap_or(0));
+    if widths().sum::<usize>() <= columns {
+        return text.to_owned();
     }
-    let mut shown = String::new();
     let mut used = 0;
-    for character in text.chars() {
-        used += character.width().unwrap_or(0);
-        // One column is the ellipsis's.
-        if used + 1 > columns {
-            break;
-        }
-        shown.push(character);
-    }
+    // One column is the ellipsis's.
+    let fits = widths().take_while(|width| {
+        used += width;
+        used < columns
+    });
+    let mut shown: String = text.chars().take(fits.count()).collect();
     shown.push('…');
     shown
 }

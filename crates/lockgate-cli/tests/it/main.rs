@@ -12,6 +12,7 @@ mod errors;
 mod explain;
 mod help;
 mod interrupts;
+mod journal;
 mod resuming;
 mod run;
 mod runs;

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use sha2::{Digest as _, Sha256};
 
 use super::Digest;

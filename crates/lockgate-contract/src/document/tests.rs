@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 mod canonical;
 mod decoding;
 mod embedding;

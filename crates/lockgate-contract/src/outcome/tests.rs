@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use super::*;
 use crate::effect::{Effect, EffectState};
 
@@ -47,7 +45,7 @@ fn reads_never_leave_an_unknown_effect_behind() {
 fn the_published_table() {
     const NO: [bool; 3] = [false; 3];
     const YES: [bool; 3] = [true; 3];
-    let expected: &[(&str, &str, &str, [&str; 3], [bool; 3])] = &[
+    let expected = [
         ("unknown_tool", "resolved", "NOT_EXECUTED", ["none"; 3], NO),
         ("definition_changed", "resolved", "NOT_EXECUTED", ["none"; 3], NO),
         ("tool_not_loaded", "resolved", "NOT_EXECUTED", ["none"; 3], YES),

@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use serde::de::DeserializeOwned;
 
 use super::*;

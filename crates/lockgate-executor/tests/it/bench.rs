@@ -285,7 +285,7 @@ impl Bench {
     }
 }
 
-async fn create_run(journal: &dyn Journal, run_id: &RunId) {
+pub(crate) async fn create_run(journal: &dyn Journal, run_id: &RunId) {
     let started = NewEvent {
         kind: EventType::RunStarted,
         step: 0,

@@ -142,7 +142,7 @@ async fn blocking(timeout: Duration) -> Blocking {
                 (Arc::clone(&wait), Arc::clone(&tell), enter.clone(), Arc::clone(&counted));
             async move {
                 add(&counted.handler);
-                enter.send(()).unwrap();
+                enter.send(()).ok();
                 wait.lock().unwrap().recv().unwrap();
                 let stopped = context.cancel.is_cancelled();
                 tell.lock().unwrap().take().unwrap().send(stopped).unwrap();

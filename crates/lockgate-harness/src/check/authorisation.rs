@@ -26,8 +26,7 @@ impl Ledger {
         let denied_by_policy = code.is_some_and(|code| code.is(Code::PolicyDenied));
         let decision = settled.audit.decision.as_deref();
         // A cancel and a defect of the gate settle also what was denied.
-        let ended_otherwise =
-            code.is_some_and(|code| code.is(Code::GateInternalError) || code.is(Code::Cancelled));
+        let ended_otherwise = code.is_some_and(|code| code.is(Code::GateInternalError) || code.is(Code::Cancelled));
         if denied_by_policy != (decision == Some("deny")) && !ended_otherwise {
             let text = format!(
                 "the policy answered {}, and the call ended as {}",

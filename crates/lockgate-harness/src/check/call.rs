@@ -15,11 +15,11 @@ impl Ledger {
         let Some(place) = self.call_of(event) else { return };
         self.check_name(place, event, &requested.tool_name);
         match self.calls[place].requested {
-            Some(before) if before < event.seq => {
+            Some(before) => {
                 let text = format!("the call was requested before, in event {before}");
                 self.report_call(Invariant::OrderOfChecks, place, [before, event.seq], text);
             }
-            _ => self.calls[place].requested = Some(event.seq),
+            None => self.calls[place].requested = Some(event.seq),
         }
     }
 
@@ -28,10 +28,8 @@ impl Ledger {
         self.check_name(place, event, &relaxed.tool_name);
         self.check_unsettled(place, event);
         if (relaxed.from, relaxed.to) != (Permission::Ask, Permission::Allow) {
-            let text = format!(
-                "a permission was relaxed from {} to {}, and only ask becomes allow",
-                relaxed.from, relaxed.to
-            );
+            let text =
+                format!("a permission was relaxed from {} to {}, and only ask becomes allow", relaxed.from, relaxed.to);
             self.report_call(Invariant::Authorisation, place, [event.seq], text);
         }
     }

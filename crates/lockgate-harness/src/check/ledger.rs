@@ -97,6 +97,8 @@ pub(super) struct Call {
     pub(super) tool_name: String,
     pub(super) arguments: CallArguments,
     pub(super) requested: Option<u64>,
+    /// Something came before its request: that is said once.
+    pub(super) early: bool,
     pub(super) questions: Vec<ApprovalId>,
     pub(super) starts: Vec<Start>,
     pub(super) ending: Option<Ending>,
@@ -303,6 +305,7 @@ impl Call {
             tool_name,
             arguments,
             requested: None,
+            early: false,
             questions: Vec::new(),
             starts: Vec::new(),
             ending: None,

@@ -8,6 +8,7 @@ use lockgate_contract::run::RunKind;
 
 use crate::check::Invariant;
 use crate::check::ledger::{Asked, Call, CallArguments, Ledger, Turn};
+use crate::history::messages_of_turn;
 
 impl Ledger {
     pub(super) fn model_requested(&mut self, event: &Event, request: &ModelRequested) {
@@ -35,7 +36,7 @@ impl Ledger {
     pub(super) fn model_responded(&mut self, event: &Event, response: ModelResponded) {
         self.model_answered(event);
         let turn = self.turns.len();
-        self.messages += 1 + response.calls.len() as u64;
+        self.messages += messages_of_turn(response.calls.len());
         let mut calls = Vec::with_capacity(response.calls.len());
         for (index, responded) in response.calls.into_iter().enumerate() {
             calls.extend(self.responded_call(event, turn, index, responded));

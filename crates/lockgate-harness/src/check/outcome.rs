@@ -26,7 +26,8 @@ fn wrong_row(settled: &Settled, effect: Option<Effect>) -> Option<String> {
         None => return None,
         Some(Outcome::Tool(code)) => {
             let word = code.word();
-            return (status != Status::Executed).then(|| format!("`{word}` is the tool's own code, with status {status}"));
+            return (status != Status::Executed)
+                .then(|| format!("`{word}` is the tool's own code, with status {status}"));
         }
         Some(Outcome::Gate(code)) => *code,
     };

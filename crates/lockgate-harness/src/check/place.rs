@@ -68,8 +68,9 @@ impl Ledger {
     /// The same, for events that only come once the call reached the gate.
     pub(super) fn requested_call_of(&mut self, event: &Event) -> Option<usize> {
         let place = self.call_of(event)?;
-        if self.calls[place].requested.is_none() {
-            self.calls[place].requested = Some(event.seq);
+        let call = &mut self.calls[place];
+        if call.requested.is_none() && !call.early {
+            call.early = true;
             let text = format!("`{}` comes before the call's `tool.requested`", event.kind);
             self.report_call(Invariant::OrderOfChecks, place, [event.seq], text);
         }

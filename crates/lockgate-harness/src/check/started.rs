@@ -49,7 +49,10 @@ impl Ledger {
                 format!("tool `{name}` started with another definition than the run was bound to")
             }
             Some(_) if started.effect != Effect::Read && self.reads(name) => {
-                format!("tool `{name}` started with effect {}, and the run was bound to a tool that only reads", started.effect)
+                format!(
+                    "tool `{name}` started with effect {}, and the run was bound to a tool that only reads",
+                    started.effect
+                )
             }
             Some(_) => return,
         };
@@ -68,8 +71,7 @@ impl Ledger {
         let call = &self.calls[place];
         let Some(last) = call.starts.last() else { return };
         let (last, same_drive) = (last.seq, last.drive == self.drive);
-        let replayable =
-            self.start.as_ref().is_none_or(|start| start.binding.replayable.contains(&started.tool_name));
+        let replayable = self.start.as_ref().is_none_or(|start| start.binding.replayable.contains(&started.tool_name));
         let text = if same_drive {
             "the call starts again, and its driver did not die in between"
         } else if !replayable {

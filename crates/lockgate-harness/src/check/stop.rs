@@ -35,9 +35,7 @@ impl Ledger {
         }
         let last = self.turns.last();
         let wrong = match (completed.reason.as_str(), completed.completed_by) {
-            (CALL_SETTLED, None) => {
-                (start.kind != RunKind::Direct).then_some("only a direct run ends with its call")
-            }
+            (CALL_SETTLED, None) => (start.kind != RunKind::Direct).then_some("only a direct run ends with its call"),
             (FINAL_ANSWER, None) => match last {
                 Some(turn) if turn.calls.is_empty() => None,
                 Some(_) => Some("the last turn holds calls"),
@@ -46,8 +44,9 @@ impl Ledger {
             (GOAL_REACHED, Some(CompletedBy::Agent)) => {
                 (!last.is_some_and(|turn| self.agent_is_done(turn))).then_some("no call that ends a run succeeded")
             }
-            (GOAL_REACHED, Some(CompletedBy::Environment)) => (!last.is_some_and(|turn| self.environment_is_done(turn)))
-                .then_some("the environment did not report it"),
+            (GOAL_REACHED, Some(CompletedBy::Environment)) => (!last
+                .is_some_and(|turn| self.environment_is_done(turn)))
+            .then_some("the environment did not report it"),
             (FINAL_ANSWER | CALL_SETTLED, Some(_)) => Some("this reason has no channel"),
             (GOAL_REACHED, None) => Some("it is not said who reached it"),
             _ => Some("there is no such reason"),

@@ -117,10 +117,8 @@ fn results_stand_where_their_ids_say() {
     let mut sketch = Sketch::new();
     sketch.turn(&["look", "look", "look"]).returns(2, "2").returns(0, "0").returns(1, "1");
     let state = sketch.state();
-    let data: Vec<&str> = state
-        .calls()
-        .map(|call| call.settled.as_ref().unwrap().data.as_ref().unwrap().text())
-        .collect();
+    let data: Vec<&str> =
+        state.calls().map(|call| call.settled.as_ref().unwrap().data.as_ref().unwrap().text()).collect();
     assert_eq!(data, ["0", "1", "2"]);
 }
 
@@ -205,7 +203,9 @@ fn a_decision_counts_for_its_own_question() {
     // About this call, but of another question.
     let other = sketch.events.last().unwrap().body().unwrap();
     sketch.push(Some(0), &other);
-    assert!(sketch.state().calls().all(|call| call.approval.as_ref().unwrap().decided == (call.call_id == sketch.call(1))));
+    assert!(
+        sketch.state().calls().all(|call| call.approval.as_ref().unwrap().decided == (call.call_id == sketch.call(1)))
+    );
 }
 
 #[test]

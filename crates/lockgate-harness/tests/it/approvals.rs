@@ -116,7 +116,7 @@ async fn a_question_that_nobody_answers_runs_out() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     let (bench, run) = waiting(&path).await;
-    bench.clock.pass(OPEN_FOR - Duration::from_millis(1));
+    bench.clock.pass(OPEN_FOR.saturating_sub(Duration::from_millis(1)));
     let before = bench.bytes(&run).await;
     assert_eq!(stop(&bench.resume(&run).await), waits());
     assert_eq!(bench.bytes(&run).await, before);

@@ -9,9 +9,7 @@ use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::effect::OnUnknown;
 use lockgate_contract::event::Event;
 use lockgate_contract::ids::{ApprovalId, RunId};
-use lockgate_contract::ports::{
-    ApprovalFilter, Clock, Decision, DecisionRefused, Ids, Journal, NoRedaction, Redactor,
-};
+use lockgate_contract::ports::{ApprovalFilter, Clock, Decision, DecisionRefused, Ids, Journal, NoRedaction, Redactor};
 use lockgate_contract::run::{Budget, RunBinding, RunStatus};
 use lockgate_contract::subject::Subject;
 use lockgate_contract::time::Timestamp;
@@ -26,7 +24,7 @@ use crate::model::{Model, Turn};
 use crate::tools::{World, registry};
 
 /// How long a question stays open.
-pub(crate) const OPEN_FOR: Duration = Duration::from_secs(600);
+pub(crate) const OPEN_FOR: Duration = Duration::from_mins(10);
 
 /// Time that stands still unless the test moves it, or a runtime whose own time is paused does.
 pub(crate) struct TestClock {
@@ -237,13 +235,8 @@ impl Bench {
         approval: &ApprovalId,
         answer: ApprovalState,
     ) -> Result<Approval, DecisionRefused> {
-        let decision = Decision {
-            approval_id: approval.clone(),
-            answer,
-            by: "alice".to_owned(),
-            reason: None,
-            digest: None,
-        };
+        let decision =
+            Decision { approval_id: approval.clone(), answer, by: "alice".to_owned(), reason: None, digest: None };
         self.journal.decide(decision).await
     }
 

@@ -15,7 +15,7 @@ use lockgate_contract::ids::RunId;
 use lockgate_contract::run::RunStatus;
 use lockgate_harness::{Resume, RunError, RunState};
 
-use crate::bench::{Bench, codes, stop};
+use crate::bench::{Bench, OPEN_FOR, codes, stop};
 use crate::journals::{Fault, Faulty};
 use crate::model::{Turn, calls, says};
 
@@ -53,8 +53,8 @@ pub(crate) async fn until_the_power_fails(bench: &Bench, run: Option<&RunId>) {
         };
         drop(state);
     };
-    // Far more than any call may take: what hangs now, hangs because of the journal.
-    let _ = tokio::time::timeout(Duration::from_secs(100_000), driver).await;
+    // Longer than any call may take, and shorter than a question stays open: what hangs now, hangs because of the journal.
+    let _ = tokio::time::timeout(OPEN_FOR / 10, driver).await;
 }
 
 fn only_run() -> RunId {
@@ -85,9 +85,11 @@ async fn between_any_two_commits() {
                 bench.journal = faulty.clone();
                 until_the_power_fails(&bench, None).await;
                 // The first process may have come to its questions: the second one goes on in the same journal.
-                if disk.events(&only_run(), 0).await.is_ok_and(|events| {
-                    events.last().is_some_and(|event| event.kind == EventType::RunWaiting)
-                }) {
+                if disk
+                    .events(&only_run(), 0)
+                    .await
+                    .is_ok_and(|events| events.last().is_some_and(|event| event.kind == EventType::RunWaiting))
+                {
                     bench.decide_all(&only_run(), ApprovalState::Granted).await;
                     until_the_power_fails(&bench, Some(&only_run())).await;
                 }
@@ -101,7 +103,16 @@ async fn between_any_two_commits() {
                 ends.insert(stop(&state).0.word());
                 if codes(&state).iter().all(|code| code != "outcome_unknown" && code != "blocked") {
                     let expected = [
-                        "ok", "ok", "ok", "ok", "unknown_tool", "ok", "ok", "not_found", "ok", "not_found",
+                        "ok",
+                        "ok",
+                        "ok",
+                        "ok",
+                        "unknown_tool",
+                        "ok",
+                        "ok",
+                        "not_found",
+                        "ok",
+                        "not_found",
                         "invalid_arguments",
                     ];
                     assert_eq!(codes(&state), expected, "{fault:?}");
@@ -224,7 +235,7 @@ async fn a_driver_that_is_dropped_anywhere() {
         let disk = Arc::clone(&bench.journal);
         bench.journal = Faulty::new(&disk, Fault::Slow);
         let runner = bench.runner();
-        let done = polled(runner.start(bench.task()), times).await;
+        let done = polled(Box::pin(runner.start(bench.task())), times).await;
         // What a dropped call leaves behind is written by a task of its own (architecture rule 4).
         tokio::time::sleep(Duration::from_secs(1)).await;
         let bench = bench.restarted(Arc::clone(&disk));

@@ -20,7 +20,7 @@ pub(crate) enum Fault {
     DeadAfter(usize),
     /// Commit number `.0` alone is refused.
     Fails(usize),
-    /// Nothing, but every commit takes two turns of the scheduler.
+    /// Nothing, but every commit takes a turn of the scheduler.
     Slow,
 }
 
@@ -53,9 +53,7 @@ impl Faulty {
             Fault::Fails(one) if number == one => Err(JournalError::unavailable("the disk is full").into()),
             Fault::Slow => {
                 tokio::task::yield_now().await;
-                let taken = commit.await;
-                tokio::task::yield_now().await;
-                taken
+                commit.await
             }
             Fault::Dead(_) | Fault::DeadAfter(_) | Fault::Fails(_) => commit.await,
         }
@@ -71,7 +69,7 @@ impl Journal for Faulty {
         Box::pin(self.commit(self.inner.append(run, events)))
     }
 
-    fn ask<'a>(&'a self, approval: Approval, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
+    fn ask(&self, approval: Approval, events: Vec<NewEvent>) -> BoxFuture<'_, Result<Appended, JournalError>> {
         Box::pin(self.commit(self.inner.ask(approval, events)))
     }
 

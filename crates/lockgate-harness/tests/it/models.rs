@@ -59,7 +59,7 @@ async fn a_clock_that_is_set_back_makes_nobody_ask_twice() {
     let run = runner.start(bench.task());
     let set_back = async {
         bench.model.hanging.notified().await;
-        bench.clock.set_back(Duration::from_secs(3600));
+        bench.clock.set_back(Duration::from_hours(1));
     };
     let (run, ()) = tokio::join!(run, set_back);
     assert_eq!(stop(&run.unwrap()), (RunStatus::LimitReached, "deadline".to_owned()));

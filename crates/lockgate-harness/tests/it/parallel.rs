@@ -23,7 +23,7 @@ async fn side_by_side(turn: &[(&str, &str)], reads: usize) -> (usize, Duration) 
 
 #[tokio::test(start_paused = true)]
 async fn reads_run_side_by_side_and_effects_alone() {
-    let tenths = |count| Duration::from_millis(100 * count);
+    let tenths = |count: u64| Duration::from_millis(100 * count);
     let (look, peek, stat) = (("look", SLOW), ("peek", SLOW), ("stat", SLOW));
     let (note, put) = (("note", SLOW), ("put", SLOW));
     assert_eq!(side_by_side(&[look; 6], 8).await, (6, tenths(1)));
@@ -85,9 +85,12 @@ fn script() -> Vec<Turn> {
 #[tokio::test(start_paused = true)]
 async fn the_streaming_driver_gives_the_same_bytes() {
     for reads in [1, 8] {
-        let (mut blocking, mut streaming) = (Bench::new(script()), Bench::new(script()));
-        (blocking.parallel_reads, streaming.parallel_reads) = (reads, reads);
+        let mut blocking = Bench::new(script());
+        blocking.parallel_reads = reads;
         let state = blocking.run().await;
+        // Its time begins here.
+        let mut streaming = Bench::new(script());
+        streaming.parallel_reads = reads;
         let mut stream = streaming.runner().stream(streaming.task());
         let mut events = Vec::new();
         while let Some(event) = stream.next().await {

@@ -53,10 +53,7 @@ async fn the_reference_run_has_thirteen_events() {
 
 #[tokio::test(start_paused = true)]
 async fn the_real_scripted_model_changes_nothing() {
-    let bench = Bench::new([
-        calls(&[("look", OK), ("note", r#"{"do":"business"}"#)]),
-        says("Done."),
-    ]);
+    let bench = Bench::new([calls(&[("look", OK), ("note", r#"{"do":"business"}"#)]), says("Done.")]);
     let script = r#"{"turns": [
         {"calls": [
             {"id": "p0", "name": "look", "arguments_text": "{\"do\":\"ok\",\"n\":1}"},
@@ -132,19 +129,14 @@ async fn failures_go_back_to_the_model_and_the_run_goes_on() {
 
 #[tokio::test(start_paused = true)]
 async fn the_history_is_only_added_to() {
-    let bench = Bench::new([
-        calls(&[("look", OK), ("note", OK)]),
-        calls(&[("look", r#"{"do":"business"}"#)]),
-        says("Done."),
-    ]);
+    let bench =
+        Bench::new([calls(&[("look", OK), ("note", OK)]), calls(&[("look", r#"{"do":"business"}"#)]), says("Done.")]);
     let mut task = bench.task();
     task.system = Some("Be brief.".to_owned());
     let run = bench.runner().start(task).await.unwrap();
     let asked = bench.model.asked.lock().unwrap();
-    let shown: Vec<Vec<String>> = asked
-        .iter()
-        .map(|request| request.messages.iter().map(|message| format!("{message:?}")).collect())
-        .collect();
+    let shown: Vec<Vec<String>> =
+        asked.iter().map(|request| request.messages.iter().map(|message| format!("{message:?}")).collect()).collect();
     assert!(shown[1].starts_with(&shown[0]) && shown[2].starts_with(&shown[1])); // S-16
     assert!(matches!(&asked[2].messages[0], Message::System { text } if text == "Be brief."));
     // Results stand right behind their assistant message, and nowhere else.
@@ -283,9 +275,7 @@ impl ActionExecutor for Environment {
         _context: ToolContext,
     ) -> BoxFuture<'a, Result<ActionReport, Failure>> {
         let done = call.tool_name == "note" && arguments.text().contains("\"n\":9");
-        Box::pin(async move {
-            Ok(ActionReport { output: Output::raw(r#"{"n":0}"#), env_reported_completion: done })
-        })
+        Box::pin(async move { Ok(ActionReport { output: Output::raw(r#"{"n":0}"#), env_reported_completion: done }) })
     }
 }
 
@@ -348,7 +338,8 @@ async fn arguments_that_are_nested_too_deeply_end_one_call() {
 async fn a_run_without_a_model_does_not_get_far() {
     let bench = Bench::new([]);
     let with = bench.runner();
-    let runner = Runner::new(Arc::clone(with.gate()), Arc::new(crate::bench::Counter::default()), RunnerOptions::default());
+    let runner =
+        Runner::new(Arc::clone(with.gate()), Arc::new(crate::bench::Counter::default()), RunnerOptions::default());
     let error = runner.start(bench.task()).await.unwrap_err();
     assert!(matches!(error, RunError::NoModel(_)), "{error}");
 }

@@ -1,4 +1,4 @@
-use super::{counted, harmless, indented, one_line, padded, shell_word, width};
+use super::{counted, cut, harmless, indented, one_line, padded, shell_word, width};
 
 #[test]
 fn width_is_counted_in_columns() {
@@ -13,6 +13,10 @@ fn a_long_line_ends_in_an_ellipsis() {
     assert_eq!(one_line("abcdefg", 6), "abcde…");
     assert_eq!(one_line("票号票号", 6), "票号…");
     assert_eq!(one_line("a\nb", 20), "a\\u{a}b");
+    // Cut first and made visible once, by whoever prints it.
+    assert_eq!(cut("a\nb", 7), "a\nb");
+    assert_eq!(cut("a\nbcd", 7), "a\n…");
+    assert_eq!(one_line(&cut("a\u{202e}bcd", 10), 20), "a\\u{202e}…");
 }
 
 #[test]

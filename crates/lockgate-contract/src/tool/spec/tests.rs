@@ -159,8 +159,10 @@ fn a_schema_that_is_not_json_is_refused_with_its_place() {
     assert!(matches!(&output, InvalidSpec::Schema { which: "output", .. }), "{output}");
 }
 
+type Setter = fn(ToolSpecBuilder) -> ToolSpecBuilder;
+
 /// Every setter with a value that is none of the defaults.
-fn setters() -> Vec<(&'static str, fn(ToolSpecBuilder) -> ToolSpecBuilder)> {
+fn setters() -> Vec<(&'static str, Setter)> {
     fn audience(change: fn(&mut Audience)) -> Audience {
         let mut audience = Audience::default();
         change(&mut audience);

@@ -204,7 +204,8 @@ impl Driver {
 
     fn start(&mut self, planned: &Planned) {
         let call = &planned.call;
-        let repeatable = ["look", "peek", "stat", "put"].contains(&call.tool_name.as_str()) && planned.terms.approval.is_none();
+        let repeatable =
+            ["look", "peek", "stat", "put"].contains(&call.tool_name.as_str()) && planned.terms.approval.is_none();
         assert!(
             repeatable || self.spent.insert(call.call_id.to_string()),
             "{} is started twice: {:?}",
@@ -217,9 +218,11 @@ impl Driver {
     /// A person decides about every open question, in their own way, and somebody resumes the run.
     fn wait(&mut self) {
         let turn = self.run.state().turns().last().cloned().unwrap();
-        let undecided = turn.calls.iter().zip(0..).filter(|(call, _)| {
-            call.settled.is_none() && call.approval.as_ref().is_some_and(|open| !open.decided)
-        });
+        let undecided = turn
+            .calls
+            .iter()
+            .zip(0..)
+            .filter(|(call, _)| call.settled.is_none() && call.approval.as_ref().is_some_and(|open| !open.decided));
         for (_, call) in undecided {
             let decision = self.world.decisions[self.decisions % self.world.decisions.len()];
             self.decisions += 1;
@@ -238,7 +241,7 @@ impl Driver {
         let state = self.run.state();
         let places: Vec<u32> = planned.iter().map(|planned| place(&planned.call.call_id)).collect();
         let first = places[0];
-        assert_eq!(places, (first..first + places.len() as u32).collect::<Vec<_>>());
+        assert!(places.iter().copied().eq((first..).take(places.len())), "{places:?}");
         let turn = state.turns().last().unwrap();
         let before = &turn.calls[..first as usize];
         let may_start = planned[0].terms.may_start;

@@ -396,9 +396,15 @@ impl World {
 
 const FILE: &str = "journal.db";
 
-/// What holds in every journal: numbers without a gap, one ending a call, and no ending that was not
-/// asked for.
+/// What holds in every journal, as the product's own checker sees it and as it is seen here.
 pub(super) fn check_events(events: &[Event]) {
+    let defects = lockgate::harness::check::events(events);
+    assert!(defects.is_empty(), "{defects:#?}");
+    check_endings(events);
+}
+
+/// Numbers without a gap, one ending a call, and no ending that was not asked for.
+pub(super) fn check_endings(events: &[Event]) {
     let mut requested = std::collections::BTreeMap::new();
     for (seq, event) in (1..).zip(events) {
         assert_eq!(event.seq, seq, "numbers have no gap");

@@ -1,0 +1,131 @@
+//! `lockgate journal`: whether the events of a journal keep what Lockgate promises.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use lockgate::contract::event::Event;
+use lockgate::contract::ids::RunId;
+use lockgate::contract::ports::{Journal, JournalError, RunFilter};
+use lockgate::harness::check::{self, Defect, Export, Invariant};
+use lockgate::host::files;
+
+use crate::arguments::Format;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::render::defect::{CheckView, CheckedRun, defect_lines, run_line, summary};
+use crate::stored::{JournalArgument, Stored};
+
+/// Check a journal
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Check(Check),
+}
+
+/// Name the invariants that events break, and the events that break them
+#[derive(Debug, Args)]
+#[command(after_help = "\
+docs/journal.md says what each invariant means, and what it looks like when it is broken.
+
+Examples:
+  lockgate journal check
+  lockgate journal check 34c5 --format json
+  lockgate runs show 34c5 --all --format jsonl > run.jsonl
+  lockgate journal check --file run.jsonl
+
+Exit codes:
+  0  every invariant holds
+  1  an invariant is broken
+  2  usage, or the journal cannot be read")]
+struct Check {
+    /// Only these runs: their ids, or the starts of them
+    #[arg(value_name = "RUN", conflicts_with = "file")]
+    runs: Vec<String>,
+    /// Exported events in place of a journal, as `lockgate runs show RUN --all --format jsonl` prints them
+    #[arg(long, value_name = "FILE", conflicts_with = "journal")]
+    file: Option<PathBuf>,
+    /// How the defects are printed
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    #[command(flatten)]
+    journal: JournalArgument,
+}
+
+pub(crate) async fn execute(arguments: Arguments, output: &Output) -> Result<Exit, CliError> {
+    match arguments.command {
+        Command::Check(arguments) => check(arguments, output).await,
+    }
+}
+
+async fn check(arguments: Check, output: &Output) -> Result<Exit, CliError> {
+    let (runs, unreadable) = match arguments.file {
+        Some(path) => {
+            let bytes = files::read(&path).map_err(|cause| CliError::File { path, cause })?;
+            let Export { runs, unreadable } = Export::read(&bytes);
+            let checked = runs.iter().map(|run| checked(run.run_id.clone(), &run.events)).collect();
+            (checked, unreadable)
+        }
+        None => (stored(&Stored::open(arguments.journal.journal.as_deref())?, &arguments.runs).await?, Vec::new()),
+    };
+    print(&runs, &unreadable, arguments.format, output);
+    let clean = unreadable.is_empty() && runs.iter().all(|run| run.defects.is_empty());
+    Ok(if clean { Exit::Ok } else { Exit::Failed })
+}
+
+/// The runs of a journal, newest first, or those that were named.
+async fn stored(stored: &Stored, named: &[String]) -> Result<Vec<CheckedRun>, CliError> {
+    let mut ids: Vec<RunId> = Vec::new();
+    if named.is_empty() {
+        let all = RunFilter { limit: u32::MAX, ..RunFilter::default() };
+        ids.extend(stored.journal.runs(all).await?.into_iter().map(|run| run.run_id));
+    }
+    for typed in named {
+        let id = stored.find_run(typed).await?;
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    let mut runs = Vec::with_capacity(ids.len());
+    for id in ids {
+        runs.push(checked_in(stored.journal.as_ref(), id).await?);
+    }
+    Ok(runs)
+}
+
+async fn checked_in(journal: &dyn Journal, run_id: RunId) -> Result<CheckedRun, CliError> {
+    match journal.events(&run_id, 0).await {
+        Ok(events) => Ok(checked(run_id, &events)),
+        // One run that cannot be read hides nothing about the others.
+        Err(JournalError::Corrupt(text)) => {
+            let defect = Defect { invariant: Invariant::Unreadable, seqs: Vec::new(), call_id: None, text };
+            Ok(CheckedRun { run_id, events: 0, defects: vec![defect] })
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn checked(run_id: RunId, events: &[Event]) -> CheckedRun {
+    CheckedRun { run_id, events: events.len(), defects: check::events(events) }
+}
+
+fn print(runs: &[CheckedRun], unreadable: &[Defect], format: Format, output: &Output) {
+    let view = CheckView::of(runs, unreadable);
+    match format {
+        Format::Human => {
+            for run in runs {
+                output.text(&run_line(run));
+                run.defects.iter().for_each(|defect| output.text(&defect_lines(defect)));
+            }
+            unreadable.iter().for_each(|defect| output.text(&defect_lines(defect)));
+            output.note(&summary(runs, unreadable));
+        }
+        Format::Json => output.object(&view),
+        Format::Jsonl => view.lines().for_each(|line| output.line(&line)),
+    }
+}

@@ -1,0 +1,34 @@
+//! A token can only be made in its stage's module.
+
+include!("gate/modules.rs");
+
+fn resolved<'g>(proposed: Proposed<'g>, tool: std::sync::Arc<lockgate_registry::RegisteredTool>) -> Resolved<'g> {
+    Resolved { proposed, tool }
+}
+
+fn validated<'g>(resolved: Resolved<'g>, arguments_digest: lockgate_contract::digest::Digest) -> Validated<'g> {
+    Validated { resolved, arguments_digest, prepared: None }
+}
+
+fn authorized<'g>(validated: Validated<'g>) -> Authorized<'g> {
+    Authorized { validated, approval: None, policies: Vec::new() }
+}
+
+fn recorded<'g>(authorized: Authorized<'g>) -> Recorded<'g> {
+    Recorded { authorized, idempotency_key: String::new() }
+}
+
+fn ran<'g>(recorded: Recorded<'g>, output: lockgate_contract::tool::Output) -> Ran<'g> {
+    Ran { recorded, output, env_reported_completion: true }
+}
+
+fn swaps_the_call_inside<'g>(mut token: Recorded<'g>, other: Validated<'g>) -> Recorded<'g> {
+    token.authorized.validated = other;
+    token
+}
+
+fn swaps_the_arguments<'g>(mut token: Authorized<'g>, other: lockgate_contract::arguments::Arguments) {
+    token.arguments = other;
+}
+
+fn main() {}

@@ -1,0 +1,208 @@
+//! A journal that others use and that can fail.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use lockgate_contract::approval::{Approval, ApprovalState};
+use lockgate_contract::digest::Digest;
+use lockgate_contract::event::{Event, NewEvent};
+use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
+use lockgate_contract::ports::{
+    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, NewRun,
+    RunFilter, RunRecord, StoredArtifact,
+};
+use lockgate_journal::MemoryJournal;
+use tokio::sync::Notify;
+
+use super::TestClock;
+use super::tools::cancel;
+
+/// What happens before a write.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Meddling {
+    /// Nothing.
+    None,
+    /// Somebody decides every question there is.
+    Decide(ApprovalState),
+    /// Somebody decides, and was shown something else.
+    Mistake,
+    /// So many milliseconds pass.
+    Pass(u64),
+    /// The run is cancelled.
+    Cancel,
+    /// The disk is full: the write fails.
+    Fail,
+    /// The process dies: this write is never made, and no other.
+    Kill,
+    /// The driver is dropped: this write is never made, and what was dropped may still write.
+    Drop,
+}
+
+/// The journal in memory, behind all that.
+pub(crate) struct MeddledJournal {
+    inner: MemoryJournal,
+    clock: Arc<TestClock>,
+    meddlings: Mutex<VecDeque<Meddling>>,
+    stopped: Notify,
+    driven: AtomicBool,
+    dead: AtomicBool,
+}
+
+impl MeddledJournal {
+    pub(super) fn new(clock: Arc<TestClock>, meddlings: Vec<Meddling>) -> Self {
+        let inner = MemoryJournal::new(clock.clone());
+        Self {
+            inner,
+            clock,
+            meddlings: Mutex::new(meddlings.into()),
+            stopped: Notify::new(),
+            driven: AtomicBool::new(false),
+            dead: AtomicBool::new(false),
+        }
+    }
+
+    /// The journal as the others see it.
+    pub(crate) fn inner(&self) -> &MemoryJournal {
+        &self.inner
+    }
+
+    /// Drives in a process of its own, to its end or until it is stopped.
+    pub(super) async fn drive(&self, driver: impl Future<Output = ()>) {
+        self.dead.store(false, Ordering::SeqCst);
+        self.driven.store(true, Ordering::SeqCst);
+        tokio::select! {
+            biased;
+            () = self.stopped.notified() => {}
+            () = driver => {}
+        }
+        self.driven.store(false, Ordering::SeqCst);
+        // A call that was dropped writes its last event in a task of its own.
+        for _ in 0..32 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    async fn meddle(&self) -> Result<(), JournalError> {
+        self.clock.pass(Duration::from_millis(1));
+        if self.dead.load(Ordering::SeqCst) {
+            return Err(JournalError::Unavailable("the process is dead".to_owned()));
+        }
+        let next = self.meddlings.lock().unwrap().pop_front();
+        match next.unwrap_or(Meddling::None) {
+            Meddling::None => {}
+            Meddling::Decide(answer) => self.decide_all(answer, None).await,
+            Meddling::Mistake => {
+                self.decide_all(ApprovalState::Granted, Some(Digest::of_text("test", "something else"))).await;
+            }
+            Meddling::Pass(millis) => self.clock.pass(Duration::from_millis(millis)),
+            Meddling::Cancel => cancel(),
+            Meddling::Fail => return Err(JournalError::Unavailable("the disk is full".to_owned())),
+            Meddling::Kill => {
+                self.dead.store(true, Ordering::SeqCst);
+                return self.stop().await;
+            }
+            Meddling::Drop => return self.stop().await,
+        }
+        Ok(())
+    }
+
+    /// Stops the driver, who does not come back from here. A dropped call's own task only has its write refused.
+    async fn stop(&self) -> Result<(), JournalError> {
+        if self.driven.swap(false, Ordering::SeqCst) {
+            self.stopped.notify_one();
+            std::future::pending::<()>().await;
+        }
+        Err(JournalError::Unavailable("the driver is gone".to_owned()))
+    }
+
+    async fn decide_all(&self, answer: ApprovalState, digest: Option<Digest>) {
+        for approval in self.inner.approvals(ApprovalFilter::default()).await.unwrap() {
+            let decision =
+                Decision { approval_id: approval.approval_id, answer, by: "bob".to_owned(), reason: None, digest };
+            drop(self.inner.decide(decision).await);
+        }
+    }
+}
+
+impl Journal for MeddledJournal {
+    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<Appended, JournalError>> {
+        self.inner.create_run(run)
+    }
+
+    fn append<'a>(&'a self, run: &'a RunId, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        Box::pin(async move {
+            self.meddle().await?;
+            self.inner.append(run, events).await
+        })
+    }
+
+    fn ask(&self, approval: Approval, events: Vec<NewEvent>) -> BoxFuture<'_, Result<Appended, JournalError>> {
+        Box::pin(async move {
+            self.meddle().await?;
+            self.inner.ask(approval, events).await
+        })
+    }
+
+    fn claim<'a>(
+        &'a self,
+        run: &'a RunId,
+        claim: Claim,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, ClaimRefused>> {
+        Box::pin(async move {
+            self.meddle().await?;
+            self.inner.claim(run, claim, events).await
+        })
+    }
+
+    fn settle<'a>(
+        &'a self,
+        run: &'a RunId,
+        call: &'a CallId,
+        artifact: Option<StoredArtifact>,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        Box::pin(async move {
+            self.meddle().await?;
+            self.inner.settle(run, call, artifact, events).await
+        })
+    }
+
+    fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
+        self.inner.decide(decision)
+    }
+
+    fn approval<'a>(&'a self, approval: &'a ApprovalId) -> BoxFuture<'a, Result<Option<Approval>, JournalError>> {
+        self.inner.approval(approval)
+    }
+
+    fn approvals(&self, filter: ApprovalFilter) -> BoxFuture<'_, Result<Vec<Approval>, JournalError>> {
+        self.inner.approvals(filter)
+    }
+
+    fn run<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunRecord>, JournalError>> {
+        self.inner.run(run)
+    }
+
+    fn runs(&self, filter: RunFilter) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
+        self.inner.runs(filter)
+    }
+
+    fn events<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
+        self.inner.events(run, after)
+    }
+
+    fn artifact<'a>(
+        &'a self,
+        run: &'a RunId,
+        artifact: &'a ArtifactId,
+    ) -> BoxFuture<'a, Result<Option<String>, JournalError>> {
+        self.inner.artifact(run, artifact)
+    }
+
+    fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>> {
+        self.inner.describe()
+    }
+}
