@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Fields, ImplItem, Item, Signature, TraitItem, Visibility};
 
@@ -98,7 +99,11 @@ fn describe(item: &Item, line: &mut dyn FnMut(String)) {
         Item::Enum(item) if public(&item.vis) => {
             line(format!("enum {}{}", item.ident, text(&item.generics)));
             for variant in &item.variants {
-                line(format!("enum {}::{}{}", item.ident, variant.ident, text(&variant.fields)));
+                line(format!("enum {}::{}", item.ident, variant.ident));
+                for (index, field) in variant.fields.iter().enumerate() {
+                    let name = field.ident.as_ref().map_or_else(|| index.to_string(), ToString::to_string);
+                    line(format!("field {}::{}::{name}: {}", item.ident, variant.ident, text(&field.ty)));
+                }
             }
         }
         Item::Trait(item) if public(&item.vis) => {
@@ -133,7 +138,7 @@ fn describe(item: &Item, line: &mut dyn FnMut(String)) {
         Item::Macro(item) => {
             // Items that a macro makes are listed by the macro's own input.
             if let Some(name) = item.mac.path.get_ident() {
-                line(format!("{name}! {}", first_words(&item.mac.tokens.to_string())));
+                line(format!("{name}! {}", names(item.mac.tokens.clone())));
             }
         }
         _ => {}
@@ -166,10 +171,20 @@ fn public(visibility: &Visibility) -> bool {
     matches!(visibility, Visibility::Public(_))
 }
 
-/// The words of a macro's input that are neither documentation nor too many.
-fn first_words(input: &str) -> String {
-    let without_docs: Vec<&str> = input.split('\n').filter(|line| !line.trim_start().starts_with('#')).collect();
-    without_docs.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
+/// A macro's input without attributes and texts: the names that it makes.
+fn names(input: TokenStream) -> String {
+    let mut names = Vec::new();
+    let mut tokens = input.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Punct(mark) if mark.as_char() == '#' => drop(tokens.next()),
+            TokenTree::Ident(name) => names.push(name.to_string()),
+            TokenTree::Group(group) => names.push(self::names(group.stream())),
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names.join(" ")
 }
 
 fn text(tokens: &impl ToTokens) -> String {

@@ -13,6 +13,7 @@ pub(crate) fn test() -> Result<(), String> {
     // One build for all tests. Anything built before it would be built twice, with other features.
     cargo("nextest", &["run", "--workspace", "--locked", "--no-fail-fast"], &[])?;
     cargo("test", &["--workspace", "--locked", "--doc", "--quiet"], &[])?;
+    cargo("run", &["--package", "embed", "--locked", "--quiet"], &[])?;
     cargo("clippy", &["--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"], &[])?;
     cargo_if_installed("deny", &["--offline", "check", "bans", "licenses", "sources"])
 }
@@ -20,6 +21,9 @@ pub(crate) fn test() -> Result<(), String> {
 /// Writes every generated file anew. The same code checks them as a test.
 pub(crate) fn generate() -> Result<(), String> {
     public_api::write(&root())?;
+    // The pages show journals of the corpus.
+    let corpus = ["run", "--package", "lockgate-harness", "--lib", "check::tests::corpus::"];
+    cargo("nextest", &corpus, &[("LOCKGATE_GENERATE", "1")])?;
     let generators = ["run", "--package", "lockgate", "--test", "it", "generated::"];
     cargo("nextest", &generators, &[("LOCKGATE_GENERATE", "1")])
 }

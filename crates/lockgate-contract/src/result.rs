@@ -93,7 +93,8 @@ impl ToolResult {
 pub struct ActionOutcome {
     /// What the call counts as.
     pub status: Status,
-    /// What enters the model's history.
+    /// What happened, for the event stream and for people. The model's history takes
+    /// [`Settled::model_content`](crate::event::Settled::model_content) instead.
     pub observation: Document,
     /// Whether this library made the observation, not the tool.
     pub observation_is_synthetic: bool,

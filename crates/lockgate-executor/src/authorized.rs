@@ -43,6 +43,10 @@ impl<'g> Validated<'g> {
             biased;
             verdict = self.decide(permission) => verdict,
             () = self.scope().cancel.cancelled() => return Err(Exit::Cancelled { started: false }),
+            // A policy that does not answer allows nothing.
+            () = tokio::time::sleep(self.gate().options.call_timeout) => {
+                return Err(Refusal::new(Code::PolicyDenied, "the policy could not be evaluated: no answer in time").into());
+            }
         };
         trail.audit.decision = Some(decision_word(verdict.decision).to_owned());
         trail.audit.policies.clone_from(&verdict.policies);

@@ -1,9 +1,11 @@
 //! The gate and what it is built from.
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::observation::SyntheticObservations;
 use lockgate_contract::ports::{ActionExecutor, Clock, Journal, PolicyEngine, Redactor};
 use lockgate_registry::{Registry, RegistryExecutor};
@@ -136,9 +138,25 @@ impl Gate {
     /// The text without secrets. Of a text whose redactor breaks the promise of its port, nothing is shown.
     pub(crate) fn scrub(&self, text: &str) -> String {
         catch_unwind(AssertUnwindSafe(|| self.redactor.scrub(text).into_owned())).unwrap_or_else(|panic| {
-            tracing::error!(panic = panic_text(panic), "the redactor panicked");
+            // The panic's own text may be the secret.
+            let _ = panic_text(panic);
+            tracing::error!("the redactor panicked");
             "[redactor failed]".to_owned()
         })
+    }
+
+    /// An argument text without secrets. Where it is JSON, its decoded values are looked at: `\u0068unter2` is a secret too.
+    pub fn scrub_arguments(&self, text: &str) -> String {
+        let scrubbed = match Document::parse(text, Limits::ARGUMENTS) {
+            Ok(document) => catch_unwind(AssertUnwindSafe(|| self.redactor.scrub_document(&document)))
+                .map(|scrubbed| scrubbed.map_or_else(|| text.to_owned(), |scrubbed| scrubbed.text().to_owned())),
+            Err(_) => Ok(text.to_owned()),
+        };
+        let scrubbed = scrubbed.unwrap_or_else(|_| "[redactor failed]".to_owned());
+        // Of a text that is no JSON, what its escapes would say.
+        let unescaped = unescaped(&scrubbed);
+        let plain = self.scrub(&unescaped);
+        if plain == unescaped { self.scrub(&scrubbed) } else { plain }
     }
 
     /// The same for a text of the audit. It may hold JSON pointers, which write `/` as `~1` and `~` as `~0`: a secret in
@@ -148,6 +166,27 @@ impl Gate {
         let scrubbed = self.scrub(&plain);
         if scrubbed == plain { self.scrub(text) } else { scrubbed }
     }
+}
+
+/// The text with its `\uXXXX` escapes read.
+fn unescaped(text: &str) -> Cow<'_, str> {
+    if !text.contains("\\u") {
+        return Cow::Borrowed(text);
+    }
+    let mut read = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("\\u") {
+        let code = rest.get(at + 2..at + 6).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        let (kept, character) = match code.and_then(char::from_u32) {
+            Some(character) => (at + 6, Some(character)),
+            None => (at + 2, None),
+        };
+        read.push_str(&rest[..if character.is_some() { at } else { kept }]);
+        read.extend(character);
+        rest = &rest[kept..];
+    }
+    read.push_str(rest);
+    Cow::Owned(read)
 }
 
 impl GateBuilder {

@@ -13,7 +13,8 @@ use futures_util::FutureExt as _;
 use lockgate_contract::effect::{EffectState, ErrorText};
 use lockgate_contract::outcome::{Code, Outcome};
 use lockgate_contract::ports::{ActionReport, ArtifactStore, BoxFuture};
-use lockgate_contract::tool::{Failure, Output, Prepared, Progress, ToolContext};
+use lockgate_contract::run::Limit;
+use lockgate_contract::tool::{Failure, Output, Prepared, Progress, ToolContext, ToolEnvironmentError};
 use tokio_util::sync::CancellationToken;
 
 use crate::exit::{Exit, Refusal};
@@ -38,12 +39,20 @@ impl<'g> Recorded<'g> {
             return Err(Exit::Cancelled { started: false });
         }
         let timeout = self.timeout();
+        if self.scope().deadline.is_some_and(|deadline| self.gate().clock.now() >= deadline) {
+            // The run's time ran out while the intent was written.
+            let audit = "the run's time was up before the handler was entered";
+            return Err(Refusal::new(Code::LimitReached, audit).reason(Limit::Deadline.word()).into());
+        }
         // The call's own token: no handler can stop the run by it, and what a handler left running sees that nobody waits.
         let stop = cancel.child_token();
         let guard = stop.clone().drop_guard();
         let context = self.context(timeout, stop);
         let prepared = self.authorized_mut().validated_mut().take_prepared();
         trail.started = true;
+        if let Some(listener) = self.progress() {
+            listener(&format!("{} runs", self.tool().spec().name()));
+        }
         let answer = tokio::select! {
             // In this order: an answer that is there counts, whatever else happened meanwhile.
             biased;
@@ -148,7 +157,14 @@ async fn enter(prepared: Prepared, context: ToolContext) -> Result<Output, Failu
 /// token and its deadline.
 async fn run_blocking(prepared: Prepared, context: ToolContext) -> Result<Output, Failure> {
     let runtime = tokio::runtime::Handle::current();
-    match tokio::task::spawn_blocking(move || runtime.block_on(enter(prepared, context))).await {
+    let action = move || {
+        if context.cancel.is_cancelled() {
+            // It waited for a thread until nobody waited for it any more: the call is settled, and nothing may start.
+            return Err(ToolEnvironmentError::new("no thread was free in time").nothing_happened().into());
+        }
+        runtime.block_on(enter(prepared, context))
+    };
+    match tokio::task::spawn_blocking(action).await {
         Ok(answer) => answer,
         Err(error) => Err(match error.try_into_panic() {
             Ok(panic) => bug(panic),
@@ -179,7 +195,9 @@ impl<T> Drop for Contained<'_, T> {
     fn drop(&mut self) {
         let future = self.0.take();
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(future))) {
-            tracing::error!(panic = panic_text(panic), "a handler panicked while it was dropped");
+            // Its text may hold a secret, and nobody is left to take it out.
+            let _ = panic_text(panic);
+            tracing::error!("a handler panicked while it was dropped");
         }
     }
 }

@@ -49,7 +49,7 @@ impl<'g> Trail<'g> {
             let body = Body::ToolRequested(ToolRequested {
                 tool_name: shown_name.clone(),
                 parent_call_id: call.parent.clone(),
-                arguments_text: Some(gate.scrub(&call.arguments_text)),
+                arguments_text: Some(gate.scrub_arguments(&call.arguments_text)),
             });
             pending.push(NewEvent::new(call.step, Some(call.call_id.clone()), &body));
         }

@@ -389,7 +389,7 @@ impl Live {
         let mut calls = Vec::with_capacity(response.calls.len());
         for (index, proposed) in (0..).zip(response.calls) {
             let call_id = run_id.call(step, index);
-            let arguments_text = gate.redactor().scrub(&proposed.arguments_text).into_owned();
+            let arguments_text = gate.scrub_arguments(&proposed.arguments_text);
             calls.push(RespondedCall {
                 call_id: call_id.clone(),
                 provider_call_id: gate.redactor().scrub(&proposed.provider_call_id).into_owned(),

@@ -392,7 +392,7 @@ fn terms(turn: &Turn, call: &Call) -> Terms {
     Terms {
         requested_before: call.requested,
         approval: call.approval.as_ref().map(|open| open.approval_id.clone()),
-        attempt: call.attempts + 1,
+        attempt: call.attempts.saturating_add(1),
         earlier: Arc::new(earlier),
         ..Terms::default()
     }

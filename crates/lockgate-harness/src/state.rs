@@ -185,7 +185,7 @@ impl RunState {
         match body(event)? {
             Body::RunStarted(_) => return Err(misplaced(event)),
             Body::ModelRequested(_) => {
-                self.steps = self.steps.max(event.step + 1);
+                self.steps = self.steps.max(event.step.saturating_add(1));
                 self.model_failure = None;
             }
             Body::ModelResponded(response) => self.responded(event.step, response),
@@ -264,7 +264,7 @@ impl RunState {
         if call.parent.is_some() {
             self.inner_calls.push(call);
         } else if self.start.kind == RunKind::Direct {
-            self.steps = self.steps.max(event.step + 1);
+            self.steps = self.steps.max(event.step.saturating_add(1));
             self.turns.push(Turn { step: event.step, text: None, calls: vec![call] });
         } else {
             return Err(FoldError::UnknownCall { seq: event.seq, call: call.call_id.to_string() });
@@ -345,10 +345,8 @@ impl RunState {
 
     /// Executed calls, those made inside others included.
     pub fn valid_actions(&self) -> u32 {
-        let executed = self
-            .calls()
-            .chain(&self.inner_calls)
-            .filter(|call| call.settled.as_ref().is_some_and(|settled| settled.status == Status::Executed));
+        let executed =
+            self.calls().chain(&self.inner_calls).filter(|call| call.settled.as_ref().is_some_and(was_executed));
         u32::try_from(executed.count()).unwrap_or(u32::MAX)
     }
 
@@ -371,6 +369,11 @@ impl RunState {
     pub fn stop(&self) -> Option<&Stop> {
         self.stop.as_ref()
     }
+}
+
+/// Whether a handler was entered for this call itself: a shared result costs nothing.
+fn was_executed(settled: &Settled) -> bool {
+    settled.status == Status::Executed && settled.meta.deduplicated.is_none()
 }
 
 impl Call {

@@ -153,7 +153,11 @@ impl State {
             }
         }
         run.calls.entry(call.clone()).or_default().settled = true;
-        Ok(run.append(events, now))
+        let appended = run.append(events, now);
+        for approval in self.approvals.iter_mut().filter(|approval| approval.call_id == *call) {
+            rules::withdraw_if_open(approval, now);
+        }
+        Ok(appended)
     }
 
     fn decide(&mut self, decision: &Decision, now: Timestamp) -> Result<Approval, DecisionRefused> {

@@ -38,6 +38,13 @@ pub(crate) fn usable(
     }
 }
 
+/// Nobody is asked about a call that has its result: a question that is still open is taken back with it.
+pub(crate) fn withdraw_if_open(approval: &mut Approval, now: Timestamp) {
+    if matches!(approval.state_at(now), ApprovalState::Pending | ApprovalState::Granted) {
+        approval.state = ApprovalState::Withdrawn;
+    }
+}
+
 /// What came of a decision: the event that records it, and the new record or why there is none. Both are stored.
 pub(crate) struct Verdict {
     pub(crate) event: NewEvent,

@@ -128,7 +128,8 @@ fn parts(criterion: &mut Criterion) {
     criterion.bench_function("part/decode for the handler", |bencher| {
         bencher.iter(|| spec.handler().unwrap().prepare(black_box(&arguments)).unwrap());
     });
-    let receipt = Receipt { order_id: "A-1042".to_owned(), amount: 1999, text: "second attempt, see ticket 7".repeat(36) };
+    let receipt =
+        Receipt { order_id: "A-1042".to_owned(), amount: 1999, text: "second attempt, see ticket 7".repeat(36) };
     criterion.bench_function("part/output into a document", |bencher| {
         bencher.iter(|| Document::from_serialize(black_box(&receipt)).unwrap());
     });

@@ -10,7 +10,7 @@ use lockgate_config::{
 };
 use lockgate_contract::effect::OnUnknown;
 use lockgate_contract::ids::ApprovalId;
-use lockgate_contract::ports::{Journal, ModelAdapter};
+use lockgate_contract::ports::{Journal, ModelAdapter, Redactor};
 use lockgate_contract::subject::Subject;
 use lockgate_contract::tool::{InvalidSpec, ToolSpec};
 use lockgate_executor::{ArgumentErrors, Gate, GateError, GateOptions};
@@ -92,6 +92,14 @@ pub enum AssemblyError {
         #[source]
         cause: RedactError,
     },
+    /// A tool that would show a secret to the model.
+    #[error("what a model is shown of tool `{tool}`, from {source_of_tool}, holds a secret")]
+    SecretShown {
+        /// The tool.
+        tool: String,
+        /// Where it came from.
+        source_of_tool: String,
+    },
     /// The redaction rules.
     #[error(transparent)]
     Redact(#[from] RedactError),
@@ -123,6 +131,7 @@ impl AssemblyError {
             Self::Secret { variable, .. } => {
                 Some(format!("use a longer secret, or take `{variable}` out of `tools.secrets_from_env`"))
             }
+            Self::SecretShown { .. } => Some("take it out of the name, the description and the schema".to_owned()),
             Self::Missing { key: "model", .. } => {
                 Some("add a table [model], such as provider = \"scripted\" with a script".to_owned())
             }
@@ -157,6 +166,7 @@ impl Assembly {
         let registry = Arc::new(Registry::new(RegistryRules { unknown_fields: unknown_fields(&run_file.gate) }));
         let resolvers = overrides.resolvers.unwrap_or_default();
         for spec in tools(&run_file.tools, &folder, &resolvers, &overrides.entered)? {
+            check_shown(&spec, &*redactor)?;
             registry.register(spec)?;
         }
         let discovery = discover(&registry, &run_file.subject.subject(), &run_file.tools, &mut warnings);
@@ -263,19 +273,32 @@ fn tools(
 
 /// What the subject may see, within `allow`.
 fn discover(registry: &Registry, subject: &Subject, table: &ToolsTable, warnings: &mut Vec<String>) -> Discovery {
-    let discovery = registry.discover(subject);
-    let Some(allow) = &table.allow else { return discovery };
-    let names = registry.names();
-    for rule in allow {
-        if !names.iter().any(|name| lockgate_registry::discovery::matches_rule(rule, name)) {
-            warnings.push(format!("`tools.allow` names `{rule}`, and no tool has this name"));
+    let mut discovery = registry.discover(subject);
+    if let Some(allow) = &table.allow {
+        let names = registry.names();
+        for rule in allow {
+            if !names.iter().any(|name| lockgate_registry::discovery::matches_rule(rule, name)) {
+                warnings.push(format!("`tools.allow` names `{rule}`, and no tool has this name"));
+            }
         }
+        discovery = discovery.only(allow);
     }
-    let discovery = discovery.only(allow);
     if discovery.standing() == Standing::NothingVisible {
         warnings.push("the subject sees none of the registered tools: look at `allow` and `scopes`".to_owned());
     }
     discovery
+}
+
+/// What a model is shown of a tool holds no secret: a description is no place to keep one.
+fn check_shown(spec: &ToolSpec, redactor: &dyn Redactor) -> Result<(), AssemblyError> {
+    let shown = [spec.name(), spec.description()];
+    let held = shown.iter().any(|text| redactor.scrub(text) != *text)
+        || redactor.scrub_document(spec.input_schema()).is_some();
+    if held {
+        let tool = redactor.scrub(spec.name()).into_owned();
+        return Err(AssemblyError::SecretShown { tool, source_of_tool: spec.source().to_owned() });
+    }
+    Ok(())
 }
 
 /// The redactor, with the values that must never leave.

@@ -72,9 +72,10 @@ impl<'a> CheckView<'a> {
 
     /// One defect a line, with the run that it belongs to.
     pub(crate) fn lines(&self) -> impl Iterator<Item = DefectView<'a>> {
-        let of_runs = self.runs.iter().flat_map(|run| {
-            run.defects.iter().map(|defect| DefectView { run_id: Some(run.run_id), ..defect.clone() })
-        });
+        let of_runs = self
+            .runs
+            .iter()
+            .flat_map(|run| run.defects.iter().map(|defect| DefectView { run_id: Some(run.run_id), ..defect.clone() }));
         of_runs.chain(self.unreadable.iter().cloned())
     }
 }

@@ -76,7 +76,10 @@ fn what_cannot_be_read_is_no_verdict() {
     let desk = Desk::new();
     insta::assert_snapshot!("no_file", desk.run(&["journal", "check", "--file", "nowhere.jsonl"]).whole());
     insta::assert_snapshot!("no_journal", desk.run(&["journal", "check"]).whole());
-    for arguments in [&["journal", "check", "run-1", "--file", "x"][..], &["journal", "check", "--file", "x", "--journal", "memory:"]] {
+    for arguments in [
+        &["journal", "check", "run-1", "--file", "x"][..],
+        &["journal", "check", "--file", "x", "--journal", "memory:"],
+    ] {
         assert_eq!(desk.run(arguments).code, Some(2));
     }
     assert!(!desk.path(".lockgate").exists(), "looking made a journal");

@@ -22,9 +22,18 @@ impl Drop for Bomb {
     }
 }
 
+/// Panics when it is dropped, with something that panics when it is dropped.
+struct Cluster;
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        std::panic::panic_any(Bomb);
+    }
+}
+
 /// A future that panics when it is dropped, finished or not.
 async fn armed(finishes: bool) -> Result<Output, Failure> {
-    let _bomb = Bomb;
+    let _cluster = Cluster;
     if !finishes {
         std::future::pending::<()>().await;
     }

@@ -51,6 +51,9 @@ type Act = fn(ToolContext) -> Result<Output, Failure>;
 /// What else of the tool holds it.
 type Shape = fn(ToolSpecBuilder) -> ToolSpecBuilder;
 
+/// The one place of which nothing is quoted anywhere.
+const NOT_QUOTED: &str = "raw output that is no JSON";
+
 /// A call whose tool name, or arguments, or tool holds the secret.
 struct Case {
     place: &'static str,
@@ -68,6 +71,11 @@ fn shaped(place: &'static str, shape: Shape) -> Case {
     Case { shape, ..case(place, |_| Ok(Output::of("fine"))) }
 }
 
+/// The secret with every character as a JSON escape.
+fn escaped() -> String {
+    CANARY.chars().map(|character| format!("\\u{:04x}", u32::from(character))).collect()
+}
+
 fn cases() -> Vec<Case> {
     let in_json = Document::string(CANARY).text().to_owned();
     let fine: Act = |_| Ok(Output::of("fine"));
@@ -75,6 +83,8 @@ fn cases() -> Vec<Case> {
         Case { tool: CANARY.to_owned(), ..case("unknown tool", fine) },
         Case { tool: format!("write {CANARY}"), ..case("part of an unknown tool", fine) },
         Case { arguments: format!(r#"{{"text":{in_json}}}"#), ..case("argument", fine) },
+        Case { arguments: format!(r#"{{"text":"{}"}}"#, escaped()), ..case("argument in escapes", fine) },
+        Case { arguments: format!(r#"{{"text":"{}""#, escaped()), ..case("broken arguments in escapes", fine) },
         Case { arguments: format!(r#"{{{in_json}:1}}"#), ..case("argument name", fine) },
         Case { arguments: format!(r#"{{"n":{in_json}}}"#), ..case("argument of the wrong type", fine) },
         Case { arguments: CANARY.to_owned(), ..case("arguments that are no JSON", fine) },
@@ -86,7 +96,7 @@ fn cases() -> Vec<Case> {
         case("output value", |_| Ok(Output::of(&serde_json::json!({"a": [{"b": CANARY}]})))),
         case("output key", |_| Ok(Output::of(&serde_json::json!({ CANARY: 1 })))),
         case("raw output", |_| Ok(Output::raw(format!("[{}]", Document::string(CANARY).text())))),
-        case("raw output that is no JSON", |_| Ok(Output::raw(CANARY))),
+        case(NOT_QUOTED, |_| Ok(Output::raw(CANARY))),
         case("bytes", |_| Ok(Output::text_from_bytes(format!("\u{fffd}{CANARY}").as_bytes()))),
         case("large output", |_| Ok(Output::of(&format!("{CANARY} ").repeat(1000)))),
         case("business message", |_| Err(ToolExecutionError::new("no_luck", format!("with {CANARY}")).into())),
@@ -175,12 +185,12 @@ async fn no_text_that_leaves_holds_it() {
         texts.push(log.text());
         assert!(log.text().contains("execute_tool"), "{place}: nothing was logged");
         for text in &texts {
-            for part in ["Yellow", "canary/", "Bird"] {
+            for part in ["Yellow", "canary/", "Bird", "\\u0059"] {
                 assert!(!text.contains(part), "{place}: {part} in {text}"); // R-083, R-178, Z-02, Z-03
             }
         }
         let marked = texts.iter().any(|text| text.contains("[redacted:CANARY#"));
-        assert!(marked, "{place}: the secret never came through here:\n{}", texts.join("\n"));
+        assert_eq!(marked, place != NOT_QUOTED, "{place}: the secret never came through here:\n{}", texts.join("\n"));
     }
 }
 

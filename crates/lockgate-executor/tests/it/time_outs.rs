@@ -72,6 +72,15 @@ async fn nothing_starts_when_the_time_is_over() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_policy_that_never_answers_denies() {
+    let bench = Setup::new(|counters| answering(counters, "1")).policy(Answer::Never).build().await;
+    for effect in EFFECTS {
+        assert_eq!(code(&bench.call(effect.word()).await), "policy_denied");
+    }
+    assert_eq!(bench.handler_count(), 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_answer_that_is_there_counts() {
     let bench = Setup::new(|counters| {
         let builder = tool(counters, Effect::Write).timeout(OWN);

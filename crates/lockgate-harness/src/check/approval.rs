@@ -153,15 +153,15 @@ impl Ledger {
         }
     }
 
-    /// Using an approval and starting its call are one commit: the start is the very next event. Answers with the use that
-    /// this event is the start of.
-    pub(super) fn check_use(&mut self, event: &Event) -> Option<Use> {
-        let used = self.used.take()?;
-        if event.kind == EventType::ToolStarted && event.call_id == used.call_id {
-            return Some(used);
+    /// Using an approval and starting its call are one commit: the start is the very next event. Says whether this event is
+    /// that start.
+    pub(super) fn check_use(&mut self, event: &Event) -> bool {
+        let Some(used) = self.used.take() else { return false };
+        let follows = event.kind == EventType::ToolStarted && event.call_id == used.call_id;
+        if !follows {
+            self.report_unstarted(&used, Some(event));
         }
-        self.report_unstarted(&used, Some(event));
-        None
+        follows
     }
 
     pub(super) fn report_unstarted(&mut self, used: &Use, next: Option<&Event>) {

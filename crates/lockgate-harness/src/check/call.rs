@@ -8,8 +8,8 @@ use crate::check::Invariant;
 use crate::check::ledger::{Call, CallArguments, Ledger};
 
 impl Ledger {
-    pub(super) fn tool_requested(&mut self, event: &Event, requested: ToolRequested) {
-        if self.is_new(event) && self.call_without_turn(event, &requested) {
+    pub(super) fn tool_requested(&mut self, event: &Event, requested: &ToolRequested) {
+        if self.is_new(event) && self.call_without_turn(event, requested) {
             return;
         }
         let Some(place) = self.call_of(event) else { return };

@@ -176,9 +176,9 @@ impl Ledger {
             return;
         }
         self.check_stop(event);
-        let used = self.check_use(event);
+        let approved = self.check_use(event);
         match read(event) {
-            Ok(body) => self.take_body(event, body, used),
+            Ok(body) => self.take_body(event, body, approved),
             Err(why) => {
                 self.unreadable(event, &why);
                 self.take_unread(event);
@@ -186,19 +186,19 @@ impl Ledger {
         }
     }
 
-    fn take_body(&mut self, event: &Event, body: Body, used: Option<Use>) {
+    fn take_body(&mut self, event: &Event, body: Body, approved: bool) {
         match body {
             Body::RunStarted(start) => self.run_started(event, start),
             Body::RunResumed(resumed) => self.run_resumed(event, resumed),
             Body::ModelRequested(request) => self.model_requested(event, &request),
             Body::ModelResponded(response) => self.model_responded(event, response),
             Body::ModelFailed(_) => self.model_answered(event),
-            Body::ToolRequested(requested) => self.tool_requested(event, requested),
+            Body::ToolRequested(requested) => self.tool_requested(event, &requested),
             Body::ToolRelaxed(relaxed) => self.tool_relaxed(event, &relaxed),
             Body::ApprovalRequested(asked) => self.approval_requested(event, asked),
             Body::ApprovalDecided(decided) => self.approval_decided(event, &decided),
             Body::ApprovalConsumed(consumed) => self.approval_consumed(event, &consumed),
-            Body::ToolStarted(started) => self.tool_started(event, started, used.is_some()),
+            Body::ToolStarted(started) => self.tool_started(event, started, approved),
             Body::Settled(settled) => self.tool_settled(event, settled),
             Body::RunWaiting(waiting) => self.run_waiting(event, &waiting),
             Body::RunCompleted(completed) => self.run_completed(event, &completed),

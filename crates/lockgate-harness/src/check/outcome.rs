@@ -66,9 +66,8 @@ fn may_leave(code: Code, status: Status, effect: Option<Effect>, state: EffectSt
         EffectRule::None => state == EffectState::None,
         EffectRule::Done => state == EffectState::Done,
         EffectRule::Unknown => state == EffectState::Unknown,
-        EffectRule::UnknownUnlessRead => unless_read,
         EffectRule::NoneIfTheToolSaysSo => state != EffectState::Done,
         EffectRule::ByProgress if status == Status::NotExecuted => state == EffectState::None,
-        EffectRule::ByProgress => unless_read,
+        EffectRule::UnknownUnlessRead | EffectRule::ByProgress => unless_read,
     }
 }

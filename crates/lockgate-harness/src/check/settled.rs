@@ -17,13 +17,12 @@ impl Ledger {
         self.check_texts(place, event, &settled);
         self.check_row(place, event, &settled);
         self.check_visible(place, event, &settled);
-        match &settled.meta.deduplicated {
-            Some(earlier) => self.check_reused(place, event, &settled, earlier),
-            None => {
-                self.check_intent(place, event, &settled);
-                self.check_decision(place, event, &settled);
-                self.check_refused_approval(place, event, &settled);
-            }
+        if let Some(earlier) = &settled.meta.deduplicated {
+            self.check_reused(place, event, &settled, earlier);
+        } else {
+            self.check_intent(place, event, &settled);
+            self.check_decision(place, event, &settled);
+            self.check_refused_approval(place, event, &settled);
         }
         if self.calls[place].ending.is_some() {
             return;
@@ -104,11 +103,10 @@ impl Ledger {
             && settled.message.as_ref() == audit;
         let wrong = match (settled.ok, &settled.message) {
             (true, Some(_)) => "a success has a sentence for the model beside its data",
-            (true, None) => return,
             (false, None) => "a failure has no sentence for the model",
             (false, Some(_)) if audit.is_none() => "a failure has no text for people",
             (false, Some(_)) if copied => "the model is told what the environment said to people",
-            (false, Some(_)) => return,
+            (true, None) | (false, Some(_)) => return,
         };
         self.report_call(Invariant::TwoTexts, place, [event.seq], wrong);
     }

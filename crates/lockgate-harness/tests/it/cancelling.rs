@@ -89,9 +89,9 @@ async fn while_an_approved_effect_runs() {
     let (run, ()) = tokio::join!(bench.resume(run.run_id()), cancel);
     assert_eq!(stop(&run).0, RunStatus::NeedsReconciliation);
     assert_eq!(codes(&run), ["interrupted", "cancelled"]);
-    // The second approval is of no use any more.
+    // The second approval is of no use any more, and is taken back with its call.
     let states: Vec<_> = bench.approvals(run.run_id()).await.iter().map(|approval| approval.state).collect();
-    assert_eq!(states, [ApprovalState::Consumed, ApprovalState::Granted]);
+    assert_eq!(states, [ApprovalState::Consumed, ApprovalState::Withdrawn]);
     bench.resume(run.run_id()).await;
     assert_eq!(bench.world.entered(), ["pay"]);
 }

@@ -203,6 +203,13 @@ pub(super) fn settle(
     if let Some(artifact) = artifact {
         keep(connection, run, artifact)?;
     }
+    // Nobody is asked about a call that has its result: the same as `rules::withdraw_if_open`.
+    execute(
+        connection,
+        "UPDATE approval SET state = 'withdrawn'
+         WHERE run_id = ?1 AND question ->> 'call_id' = ?2 AND state IN ('pending', 'granted') AND expires_at > ?3",
+        params![run.as_str(), call.as_str(), now.as_millis()],
+    )?;
     append(connection, run, events, now)
 }
 

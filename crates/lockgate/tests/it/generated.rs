@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use lockgate::contract::event::{CATALOGUE, View};
 use lockgate::contract::outcome::{Row, TABLE};
+use lockgate::harness::check::{self, Defect, Export, Invariant};
 
 /// Compares a generated file with the checked-in one, or writes it.
 fn checked_in(path: &str, text: &str) {
@@ -77,4 +78,50 @@ fn event_catalogue() {
 fn run_file_schema() {
     let schema = serde_json::to_string_pretty(&lockgate::config::run_file_schema()).unwrap();
     checked_in("docs/schemas/run-file.schema.json", &format!("{schema}\n"));
+}
+
+/// R-215: in what form a defect shows up in the events.
+#[test]
+fn journal_page() {
+    let mut text = include_str!("journal_intro.md").to_owned();
+    text.push_str("| invariant | what holds | stands for |\n|---|---|---|\n");
+    for invariant in Invariant::ALL {
+        let (word, sentence) = (invariant.word(), invariant.sentence());
+        let _ = writeln!(text, "| [`{word}`](#{word}) | {sentence} | {} |", invariant.requirements().join(", "));
+    }
+    for invariant in Invariant::ALL {
+        let _ = write!(
+            text,
+            "\n### {}\n\n{}\n\n**Broken, it looks like this.** {}\n\n{}",
+            invariant.word(),
+            invariant.sentence(),
+            invariant.breaking(),
+            example(*invariant),
+        );
+    }
+    checked_in("docs/journal.md", &text);
+}
+
+/// The most telling bad journal of an invariant: the named events, and those beside them.
+fn example(invariant: Invariant) -> String {
+    const TELLING: [&str; 6] = ["misplaced", "dropped", "doubled", "swapped", "truncated", "edited"];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/journals/bad");
+    let file = |way: &str| folder.join(format!("{invariant}--{way}.jsonl"));
+    let way = TELLING.into_iter().find(|way| file(way).exists()).unwrap();
+    let export = Export::read(&std::fs::read(file(way)).unwrap());
+    let events = export.runs.iter().flat_map(|run| &run.events);
+    let defects: Vec<Defect> = export.runs.iter().flat_map(|run| check::events(&run.events)).collect();
+    let is_shown = |defect: &&Defect| defect.invariant == invariant;
+    let defect = export.unreadable.iter().chain(&defects).find(is_shown).unwrap();
+    let mut text = format!("`{invariant}--{way}.jsonl`:\n\n```text\n");
+    for event in events {
+        let named = defect.seqs.contains(&event.seq);
+        if named || defect.seqs.iter().any(|seq| seq.abs_diff(event.seq) == 1) {
+            let mark = if named { '>' } else { ' ' };
+            let place = event.call_id.as_ref().map_or_else(|| format!("step {}", event.step), ToString::to_string);
+            let _ = writeln!(text, "{mark} {:>2}  {:<24}{place}", event.seq, event.kind.word());
+        }
+    }
+    let _ = writeln!(text, "{invariant}: {}\n```", defect.text);
+    text
 }

@@ -19,6 +19,9 @@ fn what_events_say_moves_no_cursor() {
         text: "the result is one of tool `\u{1b}[31mstat`".to_owned(),
     };
     let lines = anstream::adapter::strip_str(&defect_lines(&defect)).to_string();
-    assert!(lines.starts_with("  placement  events 3, 6  run-1:\\u{1b}[2J\n    the result is one of tool `\\u{1b}[31m"), "{lines}");
+    assert!(
+        lines.starts_with("  placement  events 3, 6  run-1:\\u{1b}[2J\n    the result is one of tool `\\u{1b}[31m"),
+        "{lines}"
+    );
     assert!(lines.ends_with(&format!("    should hold: {}\n", Invariant::Placement.sentence())), "{lines}");
 }

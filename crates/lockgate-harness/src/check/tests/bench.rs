@@ -205,14 +205,14 @@ impl Bench {
             run_file: None,
         };
         let runner = self.runner();
-        self.journal.drive(async move { drop(runner.start(run).await) }).await;
+        self.journal.drive(Box::pin(async move { drop(runner.start(run).await) })).await;
     }
 
     /// Takes the run up again in another process.
     pub(super) async fn resume(&self, budget: Option<Budget>) {
         let runner = self.runner();
         let run_id = self.run_id.clone();
-        self.journal.drive(async move { drop(runner.resume(&run_id, Resume { budget }).await) }).await;
+        self.journal.drive(Box::pin(async move { drop(runner.resume(&run_id, Resume { budget }).await) })).await;
     }
 
     /// Sends one call without a model.
@@ -220,7 +220,7 @@ impl Bench {
         let direct =
             DirectCall { approval, ..DirectCall::new(Subject::default(), self.binding.clone(), tool_name, arguments) };
         let runner = self.runner();
-        self.journal.drive(async move { drop(runner.call(direct).await) }).await;
+        self.journal.drive(Box::pin(async move { drop(runner.call(direct).await) })).await;
     }
 
     /// Decides everything that waits.

@@ -1,5 +1,7 @@
 //! The ways of corrupting a journal.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 
 /// The lines of a journal, to be corrupted.
@@ -15,7 +17,10 @@ impl Journal {
     }
 
     pub(super) fn text(&self) -> String {
-        let mut text: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
+        let mut text = String::new();
+        for line in &self.lines {
+            let _ = writeln!(text, "{line}");
+        }
         text.truncate(text.len() - self.cut);
         text
     }

@@ -70,6 +70,7 @@ pub(super) fn bad() -> Vec<Bad> {
         bad(ModelTurns, "doubled", "reads", |journal| journal.repeat(2, 2), &[2, 3], &[]),
         bad(ModelTurns, "swapped", "reads", |journal| journal.exchange(10, 11), &[10], &[Steps, Pairing]),
         bad(ModelTurns, "moved", "replay", |journal| journal.move_behind(6, 2), &[2, 4], &[Attempts]),
+        bad(ModelTurns, "edited-kind", "reads", |journal| journal.edit(1, "/data/kind", "direct"), &[2], &[]),
 
         bad(TurnOrder, "swapped", "limits", |journal| journal.move_behind(6, 8), &[4, 7], &[]),
 
@@ -92,6 +93,10 @@ pub(super) fn bad() -> Vec<Bad> {
         bad(Authorisation, "edited-code", "refusals",
             |journal| journal.edit(9, "/data/code", "rejected_by_tool"), &[9], &[]),
         bad(Authorisation, "edited-relaxation", "relaxed", |journal| journal.edit(5, "/data/from", "deny"), &[5], &[]),
+        bad(Authorisation, "dropped-other-policy", "approval", |journal| {
+            journal.edit(10, "/data/policies", json!(["house:ask"]));
+            journal.drop_and_close(9);
+        }, &[9, 10], &[]),
 
         bad(ApprovalOrder, "dropped", "approval", |journal| journal.drop_and_close(5), &[6], &[StopReason]),
         bad(ApprovalOrder, "doubled", "approval", |journal| journal.repeat(7, 7), &[7, 8], &[]),
@@ -102,6 +107,7 @@ pub(super) fn bad() -> Vec<Bad> {
         bad(ApprovalOrder, "edited-word", "approval",
             |journal| journal.edit(7, "/data/decision", "maybe"), &[7], &[Authorisation]),
         bad(ApprovalOrder, "moved", "approval", |journal| journal.move_behind(7, 10), &[8, 10], &[Authorisation]),
+        bad(ApprovalOrder, "moved-question", "approval", |journal| journal.move_behind(5, 10), &[9, 10], &[StopReason]),
 
         bad(ApprovalBinding, "edited", "approval", |journal| journal.edit(9, "/data/digest", OTHER), &[5, 9], &[]),
         bad(ApprovalBinding, "edited-time", "approval", |journal| journal.edit(9, "/at", LATE), &[5, 9], &[]),
@@ -129,6 +135,12 @@ pub(super) fn bad() -> Vec<Bad> {
         bad(Attempts, "edited", "reads", |journal| journal.edit(5, "/data/attempt", 2), &[5], &[]),
         bad(Attempts, "dropped", "replay", |journal| journal.drop_and_close(6), &[5, 6], &[]),
         bad(Attempts, "dropped-name", "replay", |journal| journal.edit(1, "/data/binding/replayable", json!([])), &[5, 7], &[]),
+        bad(Attempts, "doubled", "approval", |journal| {
+            journal.edit(1, "/data/binding/replayable", json!(["pay"]));
+            journal.repeat(8, 10);
+            journal.repeat(10, 11);
+            journal.edit(12, "/data/attempt", 2);
+        }, &[10, 12], &[Authorisation]),
 
         bad(ResultOnce, "doubled", "reads", |journal| journal.repeat(6, 6), &[6, 7], &[]),
         bad(ResultOnce, "doubled-later", "reads", |journal| journal.repeat(6, 14), &[6, 15], &[]),
@@ -150,6 +162,8 @@ pub(super) fn bad() -> Vec<Bad> {
         bad(ResultShape, "dropped-member", "reads", |journal| journal.remove(6, "/data", "data"), &[6], &[]),
         bad(ResultShape, "edited-report", "reads",
             |journal| journal.add(9, "/data", "env_reported_completion", true), &[9], &[StopReason]),
+        bad(ResultShape, "dropped-code", "reads", |journal| journal.edit(9, "/data/code", json!(null)), &[9], &[]),
+        bad(ResultShape, "edited-code", "reads", |journal| journal.edit(6, "/data/code", "no_luck"), &[6], &[]),
 
         bad(OutcomeTable, "edited", "refusals", |journal| journal.edit(7, "/data/retryable", false), &[7], &[]),
         bad(OutcomeTable, "edited-status", "refusals",
@@ -170,6 +184,11 @@ pub(super) fn bad() -> Vec<Bad> {
         bad(ReusedResult, "edited", "shared", |journal| journal.edit(8, "/data/data/n", 2), &[6, 8], &[]),
         bad(ReusedResult, "misplaced", "shared",
             |journal| journal.edit(8, "/data/meta/deduplicated", "run-000000000004:step-1:call-0"), &[8], &[]),
+        bad(ReusedResult, "swapped", "shared", |journal| journal.move_behind(6, 8), &[7], &[]),
+        bad(ReusedResult, "doubled", "shared", |journal| {
+            journal.repeat(5, 7);
+            journal.edit(8, "/call_id", "run-000000000004:step-0:call-1");
+        }, &[8, 9], &[]),
 
         bad(UnknownEffect, "edited", "unknown", |journal| journal.edit(12, "/type", "run.cancelled"), &[9, 12], &[]),
         bad(UnknownEffect, "edited-list", "unknown",
@@ -199,6 +218,11 @@ pub(super) fn bad() -> Vec<Bad> {
         bad(StopReason, "edited-limit", "limits", |journal| journal.edit(12, "/data/limit", "max_steps"), &[12], &[]),
         bad(StopReason, "edited-reason", "reads", |journal| journal.edit(20, "/data/reason", "goal_reached"), &[19, 20], &[]),
         bad(StopReason, "dropped-list", "approval", |journal| journal.edit(6, "/data/approvals", json!([])), &[6], &[]),
+        bad(StopReason, "edited-word", "reads", |journal| journal.edit(20, "/data/reason", "bored"), &[19, 20], &[]),
+        bad(StopReason, "edited-end", "reads", |journal| journal.edit(20, "/data/reason", "call_settled"), &[19, 20], &[]),
+        bad(StopReason, "misplaced-channel", "shared",
+            |journal| journal.edit(14, "/data/completed_by", "environment"), &[10, 14], &[]),
+        bad(StopReason, "moved", "approval", |journal| journal.move_behind(6, 11), &[5, 10, 11], &[Ending]),
         bad(StopReason, "edited-report", "limits",
             |journal| journal.add(6, "/data", "env_reported_completion", true), &[3, 14], &[]),
         bad(StopReason, "dropped", "reads", |journal| {

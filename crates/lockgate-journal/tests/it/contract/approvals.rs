@@ -19,6 +19,7 @@ contract! {
     a_late_decision_is_refused_and_recorded;
     a_decision_about_another_digest_is_refused_and_recorded;
     a_granted_question_can_be_withdrawn;
+    nobody_is_asked_about_a_settled_call;
     a_word_that_is_no_answer_writes_nothing;
     a_decision_about_nothing_is_not_found;
     questions_are_filtered_by_run_and_by_state_as_of_now;
@@ -179,6 +180,16 @@ async fn a_granted_question_can_be_withdrawn(f: Fixture) {
         decided(&f, &run).await,
         [row("granted", "alice", None), row("withdrawn", "bob", None), again.clone(), again]
     );
+}
+
+async fn nobody_is_asked_about_a_settled_call(f: Fixture) {
+    let run = f.create("run-a").await;
+    let asked = f.ask(&run, "apr-1").await;
+    f.journal.settle(&run, &asked.call_id, None, vec![event("tool.failed")]).await.unwrap();
+    let read = f.journal.approval(&asked.approval_id).await.unwrap().unwrap();
+    assert_eq!(read.state, ApprovalState::Withdrawn);
+    let refused = f.journal.decide(decision("apr-1", ApprovalState::Granted)).await.unwrap_err();
+    assert!(matches!(refused, DecisionRefused::NotOpen { state: ApprovalState::Withdrawn, .. }), "{refused:?}");
 }
 
 async fn a_word_that_is_no_answer_writes_nothing(f: Fixture) {

@@ -138,11 +138,7 @@ pub(super) async fn list_changes_under_a_run(case: Case) {
     assert_eq!(calls, "model calls b, then a");
     let world = World::in_memory();
     reads(&world, &["a", "b"]);
-    let (registry, changed, added) = (
-        Arc::clone(&world.registry),
-        std::sync::Mutex::new(Some(())),
-        world.clone(),
-    );
+    let (registry, changed, added) = (Arc::clone(&world.registry), std::sync::Mutex::new(Some(())), world.clone());
     // The change comes while the first turn is under way.
     let changes = in_time(move |_, _| {
         if changed.lock().unwrap().take().is_some() {

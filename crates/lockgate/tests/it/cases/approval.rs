@@ -25,7 +25,8 @@ pub(super) struct Always(pub(super) PolicyDecision);
 
 impl PolicyEngine for Always {
     fn decide<'a>(&'a self, _: PolicyRequest<'a>) -> BoxFuture<'a, Result<PolicyVerdict, String>> {
-        let verdict = PolicyVerdict { decision: self.0, policies: vec!["test:always".to_owned()], reason: "so".to_owned() };
+        let verdict =
+            PolicyVerdict { decision: self.0, policies: vec!["test:always".to_owned()], reason: "so".to_owned() };
         Box::pin(std::future::ready(Ok(verdict)))
     }
 }
@@ -430,8 +431,7 @@ async fn an_approval_is_for_one_subject() {
             world.answer(&question, ApprovalState::Granted).await.unwrap();
             world.subject = subject.clone();
             let runner = world.runner(Vec::new());
-            let mut call =
-                DirectCall::new(subject.clone(), world.binding(), "transfer", r#"{"to":"bob","amount":5}"#);
+            let mut call = DirectCall::new(subject.clone(), world.binding(), "transfer", r#"{"to":"bob","amount":5}"#);
             call.approval = Some(question.approval_id.clone());
             // Refused by whichever check comes first: the run of another subject, or the digest.
             let refused = runner.call(call).await;
@@ -471,7 +471,10 @@ const ANSWERS: &[(&[(ApprovalState, bool)], &str)] = &[
     (&[(ApprovalState::Granted, true), (ApprovalState::Withdrawn, true)], "approval_withdrawn"),
     (&[(ApprovalState::Withdrawn, true), (ApprovalState::Granted, false)], "approval_withdrawn"),
     // What nobody can answer.
-    (&[(ApprovalState::Consumed, false), (ApprovalState::Pending, false), (ApprovalState::Expired, false)], "approval_required"),
+    (
+        &[(ApprovalState::Consumed, false), (ApprovalState::Pending, false), (ApprovalState::Expired, false)],
+        "approval_required",
+    ),
 ];
 
 #[tokio::test]
@@ -560,7 +563,9 @@ async fn the_digest_is_over_the_value_and_not_over_its_spelling() {
     let (_, question) = waiting(&world).await;
     let same = Arguments::parse(r#"{ "amount": 5.0, "to": "\u0062ob" }"#, Limits::ARGUMENTS).unwrap();
     assert_eq!(digest_over(&question, same.document(), &world.subject), question.digest);
-    for other in [r#"{"amount":5,"to":"Bob"}"#, r#"{"amount":5,"to":"bob","memo":null}"#, r#"{"amount":"5","to":"bob"}"#] {
+    for other in
+        [r#"{"amount":5,"to":"Bob"}"#, r#"{"amount":5,"to":"bob","memo":null}"#, r#"{"amount":"5","to":"bob"}"#]
+    {
         let other = Arguments::parse(other, Limits::ARGUMENTS).unwrap();
         assert_ne!(digest_over(&question, other.document(), &world.subject), question.digest);
     }

@@ -55,10 +55,16 @@ async fn limits_of_nothing_and_of_one() {
         ("one call a turn", |budget| budget.max_calls_per_turn = 1, 2, 3, ("completed", "final_answer")),
         ("no time", |budget| budget.deadline_ms = 0, 0, 0, ("limit_reached", "deadline")),
         ("all of it", |_| {}, 4, 3, ("completed", "final_answer")),
-        ("all there is", |budget| {
-            (budget.max_steps, budget.max_valid_actions) = (u32::MAX, u32::MAX);
-            (budget.max_calls_per_turn, budget.deadline_ms) = (u32::MAX, u64::MAX);
-        }, 4, 3, ("completed", "final_answer")),
+        (
+            "all there is",
+            |budget| {
+                (budget.max_steps, budget.max_valid_actions) = (u32::MAX, u32::MAX);
+                (budget.max_calls_per_turn, budget.deadline_ms) = (u32::MAX, u64::MAX);
+            },
+            4,
+            3,
+            ("completed", "final_answer"),
+        ),
     ];
     for effect in [Effect::Read, Effect::Write] {
         for (what, change, entered, steps, stop) in rows {

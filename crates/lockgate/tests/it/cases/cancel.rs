@@ -137,9 +137,12 @@ async fn another_run_goes_on() {
     let mut world = World::in_memory();
     let entered = Arc::new(Notify::new());
     let (hang, answer) = (hanging(&entered), echo());
-    let either: Act = Arc::new(move |arguments, context| {
-        if arguments.text().contains("hang") { hang(arguments, context) } else { answer(arguments, context) }
-    });
+    let either: Act =
+        Arc::new(
+            move |arguments, context| {
+                if arguments.text().contains("hang") { hang(arguments, context) } else { answer(arguments, context) }
+            },
+        );
     world.add(act(Effect::Read), either);
     let other = world.clone().with_runner(RunnerOptions::default());
     let slow = cancelled_when(&world, vec![Turn::Calls(vec![proposed("c", "act", r#"{"hang":1}"#)])], entered);

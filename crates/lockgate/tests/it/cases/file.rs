@@ -83,11 +83,7 @@ impl Case {
 
 /// A call as a model proposes it.
 pub(super) fn proposed(id: &str, name: &str, arguments: &str) -> ProposedCall {
-    ProposedCall {
-        provider_call_id: id.to_owned(),
-        name: name.to_owned(),
-        arguments_text: arguments.to_owned(),
-    }
+    ProposedCall { provider_call_id: id.to_owned(), name: name.to_owned(), arguments_text: arguments.to_owned() }
 }
 
 /// The text of bytes in hexadecimal digits.

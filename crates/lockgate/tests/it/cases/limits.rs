@@ -106,11 +106,8 @@ async fn a_hundred_and_twenty_eight_levels_and_no_more() {
             let wire = Wire::asking_for(vec![proposed("c1", "take", &text), proposed("c2", "give", "{}")]);
             world.model = Some(wire.model());
             let ran = world.run(Vec::new()).await;
-            let expected = if fits {
-                ["ok", "ok"]
-            } else {
-                ["invalid_arguments(too_deep)", "invalid_tool_output(too_deep)"]
-            };
+            let expected =
+                if fits { ["ok", "ok"] } else { ["invalid_arguments(too_deep)", "invalid_tool_output(too_deep)"] };
             assert_eq!(ran.codes(), expected, "{depth}");
             wire.last_request();
         }
@@ -125,7 +122,8 @@ async fn a_typed_output_is_no_deeper_than_a_parsed_one() {
     fn nested(depth: usize) -> Nested {
         (0..depth).fold(Nested(None), |inner, _| Nested(Some(Box::new([inner]))))
     }
-    for (depth, fits) in [(1, true), (128, true), (129, false), (200, false), (250, false), (256, false), (257, false)] {
+    for (depth, fits) in [(1, true), (128, true), (129, false), (200, false), (250, false), (256, false), (257, false)]
+    {
         for world in World::of_each_kind() {
             let act = at_once(move |_| Ok(Output::of(&nested(depth))));
             world.add(open_tool("give"), act);
@@ -191,12 +189,7 @@ async fn many_keys_and_many_elements() {
     let twice = format!("{{{},\"n59999\":1}}", keys.join(","));
     let elements = format!(r#"{{"a":[{}1]}}"#, "1,".repeat(200_000));
     let long_key = format!(r#"{{"{}":1}}"#, "n".repeat(500_000));
-    let rows = [
-        (&many_keys, "ok"),
-        (&twice, "invalid_arguments(duplicate_key)"),
-        (&elements, "ok"),
-        (&long_key, "ok"),
-    ];
+    let rows = [(&many_keys, "ok"), (&twice, "invalid_arguments(duplicate_key)"), (&elements, "ok"), (&long_key, "ok")];
     for (text, expected) in rows {
         assert!(text.len() < 1 << 20);
         let world = World::in_memory();

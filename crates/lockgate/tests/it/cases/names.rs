@@ -61,7 +61,10 @@ pub(super) async fn names_on_the_wire(case: Case) {
     let distinct: std::collections::BTreeSet<_> = of(&raw_names).into_iter().collect();
     assert_eq!(distinct.len(), raw_names.len());
     for name in &raw_names {
-        assert_eq!(of(&raw_names).contains(&WireNames::for_tools([name.as_str()]).wire(name).unwrap().to_owned()), true);
+        assert_eq!(
+            of(&raw_names).contains(&WireNames::for_tools([name.as_str()]).wire(name).unwrap().to_owned()),
+            true
+        );
     }
 }
 

@@ -154,8 +154,7 @@ async fn schemas_compare_exactly() {
         let give = ToolSpec::builder("give").effect(Effect::Read).output_schema_text(schema.clone());
         world.add(give, raw(&output));
         let ran = world.run(vec![proposed("c1", "take", &output), proposed("c2", "give", "{}")]).await;
-        let expected =
-            if *fits { ["ok", "ok"] } else { ["invalid_arguments(schema)", "invalid_tool_output(schema)"] };
+        let expected = if *fits { ["ok", "ok"] } else { ["invalid_arguments(schema)", "invalid_tool_output(schema)"] };
         assert_eq!(ran.codes(), expected, "{schema} {value}");
     }
 }
@@ -175,11 +174,17 @@ const TYPED: &[(&str, &str)] = &[
     (r#"{"small":256}"#, "invalid_arguments(schema)"),
     (r#"{"small":-1}"#, "invalid_arguments(schema)"),
     (r#"{"small":1.5}"#, "invalid_arguments(schema)"),
-    (r#"{"signed":9223372036854775807}"#, r#"{"small":null,"signed":9223372036854775807,"unsigned":null,"float":null}"#),
+    (
+        r#"{"signed":9223372036854775807}"#,
+        r#"{"small":null,"signed":9223372036854775807,"unsigned":null,"float":null}"#,
+    ),
     (r#"{"signed":9223372036854775808}"#, "invalid_arguments(schema)"),
     (r#"{"signed":1000000000000000000000000000000}"#, "invalid_arguments(schema)"),
     (r#"{"signed":1e18}"#, r#"{"small":null,"signed":1000000000000000000,"unsigned":null,"float":null}"#),
-    (r#"{"unsigned":18446744073709551615}"#, r#"{"small":null,"signed":null,"unsigned":18446744073709551615,"float":null}"#),
+    (
+        r#"{"unsigned":18446744073709551615}"#,
+        r#"{"small":null,"signed":null,"unsigned":18446744073709551615,"float":null}"#,
+    ),
     (r#"{"unsigned":18446744073709551616}"#, "invalid_arguments(schema)"),
     (r#"{"float":0.5}"#, r#"{"small":null,"signed":null,"unsigned":null,"float":0.5}"#),
     // An integer that a float cannot hold is not rounded behind anybody's back.
@@ -190,7 +195,10 @@ const TYPED: &[(&str, &str)] = &[
 async fn typed_handlers_get_the_number_or_nothing() {
     let world = World::in_memory();
     let open = ToolSpec::builder("typed").effect(Effect::Read).input_schema_text(r#"{"type":"object"}"#);
-    world.registry.register(open.handler(Handler::typed(|typed: Typed| async move { Ok(typed) })).build().unwrap()).unwrap();
+    world
+        .registry
+        .register(open.handler(Handler::typed(|typed: Typed| async move { Ok(typed) })).build().unwrap())
+        .unwrap();
     for (arguments, expected) in TYPED {
         let ran = world.run(vec![proposed("c1", "typed", arguments)]).await;
         let got = if ran.codes() == ["ok"] { ran.told(0) } else { ran.codes().remove(0) };

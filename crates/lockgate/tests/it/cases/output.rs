@@ -48,10 +48,13 @@ pub(super) async fn schema_enforced(case: Case) {
 
 pub(super) async fn huge(case: Case) {
     let bytes: usize = case.number("/input/tool_returns_bytes");
-    let whole: String = (0..).map(|n| format!("line {n} of it all é\n")).scan(0, |sum, line| {
-        *sum += line.len();
-        (*sum <= bytes + 40).then_some(line)
-    }).collect();
+    let whole: String = (0..)
+        .map(|n| format!("line {n} of it all é\n"))
+        .scan(0, |sum, line| {
+            *sum += line.len();
+            (*sum <= bytes + 40).then_some(line)
+        })
+        .collect();
     let whole = whole[..whole.floor_char_boundary(bytes)].to_owned();
     for world in World::of_each_kind() {
         world.add(giver(None), text(whole.clone()));
@@ -114,7 +117,10 @@ fn check_shortened(ran: &Ran, whole: &str, cap: usize) -> String {
     let head = whole.bytes().zip(shown.bytes()).take_while(|(whole, shown)| whole == shown).count();
     let tail = whole.bytes().rev().zip(shown.bytes().rev()).take_while(|(whole, shown)| whole == shown).count();
     // The notice stands between them; by chance it may go on like the text for a few bytes.
-    assert!(head + tail + left_out >= whole.len() && head + tail + left_out <= whole.len() + 8, "{head} {tail} {left_out}");
+    assert!(
+        head + tail + left_out >= whole.len() && head + tail + left_out <= whole.len() + 8,
+        "{head} {tail} {left_out}"
+    );
     assert!(shown.contains(&format!("{left_out} bytes")), "{shown}");
     let left_out_chars = settled.meta.truncated_chars.unwrap();
     assert!(left_out_chars <= left_out as u64 && left_out_chars > 0);
@@ -200,9 +206,17 @@ const OUTPUTS: &[(&str, Option<&str>, &str)] = &[
     ("null", Some(r#"{"type":"null"}"#), "ok"),
     ("\"x\"", Some(r#"{"type":"string","minLength":2}"#), "invalid_tool_output(schema)"),
     ("[1,2,\"3\"]", Some(r#"{"type":"array","items":{"type":"integer"}}"#), "invalid_tool_output(schema)"),
-    (r#"{"id":"a","secret":1}"#, Some(r#"{"type":"object","properties":{"id":{}},"additionalProperties":false}"#), "invalid_tool_output(schema)"),
+    (
+        r#"{"id":"a","secret":1}"#,
+        Some(r#"{"type":"object","properties":{"id":{}},"additionalProperties":false}"#),
+        "invalid_tool_output(schema)",
+    ),
     (r#"{"a":{"b":[{"c":NaN}]}}"#, Some(r#"{"type":"object"}"#), "invalid_tool_output(non_finite_number)"),
-    (r#"{"a":{"b":[{"c":1}]}}"#, Some(r#"{"properties":{"a":{"properties":{"b":{"items":{"properties":{"c":{"type":"string"}}}}}}}}"#), "invalid_tool_output(schema)"),
+    (
+        r#"{"a":{"b":[{"c":1}]}}"#,
+        Some(r#"{"properties":{"a":{"properties":{"b":{"items":{"properties":{"c":{"type":"string"}}}}}}}}"#),
+        "invalid_tool_output(schema)",
+    ),
     (r#"{"when":"yesterday"}"#, Some(r#"{"properties":{"when":{"format":"date"}}}"#), "invalid_tool_output(schema)"),
 ];
 

@@ -90,8 +90,7 @@ pub(super) async fn dangling(case: Case) {
         let world = world.after_the_kill();
         let ran = world.resume(first.run_id()).await;
         assert_eq!(ran.codes(), ["ok", "ok"], "{kind}");
-        let expected: &[&str] =
-            if kind == "tool.finished" { &[r#"{"n":2}"#] } else { &[r#"{"n":1}"#, r#"{"n":2}"#] };
+        let expected: &[&str] = if kind == "tool.finished" { &[r#"{"n":2}"#] } else { &[r#"{"n":1}"#, r#"{"n":2}"#] };
         assert_eq!(world.entered(), expected, "{kind}");
         assert_eq!(ran.stop(), ("completed", "final_answer"));
     }
@@ -196,7 +195,10 @@ async fn a_turn_with_every_kind_of_end_is_paired() {
     world.add(acting(Effect::Write), echo());
     world.add(ToolSpec::builder("ask").effect(Effect::Write), echo());
     world.add(ToolSpec::builder("deny").permission(Permission::Deny), echo());
-    world.add(ToolSpec::builder("fail").effect(Effect::Read), at_once(|_| Err(ToolExecutionError::new("no", "no").into())));
+    world.add(
+        ToolSpec::builder("fail").effect(Effect::Read),
+        at_once(|_| Err(ToolExecutionError::new("no", "no").into())),
+    );
     let calls = ["absent", "act", "ask", "deny", "fail", "ask"].map(|name| proposed("", name, "{}"));
     let waiting = world.run(calls.to_vec()).await;
     assert_eq!(waiting.stop().0, "waiting_for_approval");

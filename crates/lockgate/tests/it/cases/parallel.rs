@@ -61,7 +61,12 @@ const TURNS: &[(Effect, &[&str], &[&str], &str)] = &[
     // A failure with a code of its own says that nothing happened: the next one goes on.
     (Effect::Write, &["fails:nope", "ok:a"], &["nope", "ok"], "completed"),
     // After an unknown effect nothing else of the turn starts, and nothing is without a result.
-    (Effect::Write, &["ok:a", "raises", "ok:b", "ok:c"], &["ok", "tool_internal_error", "blocked", "blocked"], "needs_reconciliation"),
+    (
+        Effect::Write,
+        &["ok:a", "raises", "ok:b", "ok:c"],
+        &["ok", "tool_internal_error", "blocked", "blocked"],
+        "needs_reconciliation",
+    ),
     (Effect::Write, &["panics", "ok:b"], &["tool_internal_error", "blocked"], "needs_reconciliation"),
     (Effect::External, &["environment", "ok:b"], &["environment_error", "blocked"], "needs_reconciliation"),
 ];

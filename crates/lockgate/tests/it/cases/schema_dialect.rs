@@ -105,15 +105,30 @@ async fn any_root_reaches_the_wire_as_an_object() {
 const UNKNOWN: &[(&str, &str, bool, bool)] = &[
     (r#"{"type":"object","properties":{"a":{}}}"#, r#"{"a":1,"b":2}"#, true, false),
     (r#"{"type":"object","properties":{"a":{}}}"#, r#"{"a":1}"#, true, true),
-    (r#"{"type":"object","properties":{"a":{"type":"object","properties":{"x":{}}}}}"#, r#"{"a":{"x":1,"y":2}}"#, true, false),
-    (r#"{"type":"object","properties":{"a":{"items":{"properties":{"x":{}}}}}}"#, r#"{"a":[{"x":1},{"y":2}]}"#, true, false),
+    (
+        r#"{"type":"object","properties":{"a":{"type":"object","properties":{"x":{}}}}}"#,
+        r#"{"a":{"x":1,"y":2}}"#,
+        true,
+        false,
+    ),
+    (
+        r#"{"type":"object","properties":{"a":{"items":{"properties":{"x":{}}}}}}"#,
+        r#"{"a":[{"x":1},{"y":2}]}"#,
+        true,
+        false,
+    ),
     (r#"{"type":"object","properties":{"a":{}},"additionalProperties":true}"#, r#"{"a":1,"b":2}"#, true, true),
     (r#"{"type":"object","properties":{"a":{}},"additionalProperties":{"type":"string"}}"#, r#"{"b":"x"}"#, true, true),
     (r#"{"type":"object","properties":{"a":{}},"additionalProperties":{"type":"string"}}"#, r#"{"b":2}"#, false, false),
     (r#"{"type":"object","properties":{"a":{}},"additionalProperties":false}"#, r#"{"A":1}"#, false, false),
     (r#"{"type":"object","patternProperties":{"^x-":{}},"additionalProperties":false}"#, r#"{"x-a":1}"#, true, true),
     (r#"{"type":"object","patternProperties":{"^x-":{}},"additionalProperties":false}"#, r#"{"y-a":1}"#, false, false),
-    (r#"{"type":"object","properties":{"constructor":{}},"additionalProperties":false}"#, r#"{"__proto__":1}"#, false, false),
+    (
+        r#"{"type":"object","properties":{"constructor":{}},"additionalProperties":false}"#,
+        r#"{"__proto__":1}"#,
+        false,
+        false,
+    ),
     (r#"{"type":"object","properties":{"a":{}},"unevaluatedProperties":false}"#, r#"{"b":1}"#, false, false),
     (r#"{"type":"object","properties":{"a":{}},"required":["a"]}"#, r#"{"a":null}"#, true, true),
 ];

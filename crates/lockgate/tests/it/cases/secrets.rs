@@ -58,10 +58,34 @@ pub(super) async fn in_an_exception(case: Case) {
     let text = raised.split('\'').nth(1).unwrap();
     let (secret, path) = text.split_once(" at ").unwrap();
     for (act, error_text) in [
-        (at_once({ let text = text.to_owned(); move |_| Err(Failure::bug(text.as_str())) }) as Act, ErrorText::Hidden),
-        (at_once({ let text = text.to_owned(); move |_| panic!("{text}") }), ErrorText::Hidden),
-        (at_once({ let text = text.to_owned(); move |_| Err(std::io::Error::other(text.as_str()).into()) }), ErrorText::Hidden),
-        (at_once({ let text = text.to_owned(); move |_| Err(Failure::bug(text.as_str())) }), ErrorText::Vouched),
+        (
+            at_once({
+                let text = text.to_owned();
+                move |_| Err(Failure::bug(text.as_str()))
+            }) as Act,
+            ErrorText::Hidden,
+        ),
+        (
+            at_once({
+                let text = text.to_owned();
+                move |_| panic!("{text}")
+            }),
+            ErrorText::Hidden,
+        ),
+        (
+            at_once({
+                let text = text.to_owned();
+                move |_| Err(std::io::Error::other(text.as_str()).into())
+            }),
+            ErrorText::Hidden,
+        ),
+        (
+            at_once({
+                let text = text.to_owned();
+                move |_| Err(Failure::bug(text.as_str()))
+            }),
+            ErrorText::Vouched,
+        ),
     ] {
         for mut world in World::of_each_kind() {
             let (traced, _guard) = Traced::begin();
@@ -315,11 +339,9 @@ async fn a_direct_call_leaks_nothing_either() {
     knowing(&mut world, SECRET);
     world.add(act(Effect::Write), at_once(|arguments| Ok(Output::new(arguments.document().clone()))));
     let (traced, guard) = Traced::begin();
-    for (name, arguments) in [
-        ("act", format!(r#"{{"a":{}}}"#, quoted(SECRET))),
-        ("act", format!("{{{SECRET}")),
-        (SECRET, "{}".to_owned()),
-    ] {
+    for (name, arguments) in
+        [("act", format!(r#"{{"a":{}}}"#, quoted(SECRET))), ("act", format!("{{{SECRET}")), (SECRET, "{}".to_owned())]
+    {
         let answer = world.direct(name, &arguments).await;
         let events = world.journal.events(&answer.run_id, 0).await.unwrap();
         for text in [

@@ -44,7 +44,8 @@ async fn the_tools_own_time_or_the_gates() {
             if let Some(own) = own {
                 tool = tool.timeout(Duration::from_millis(*own));
             }
-            let act = if *takes == 0 { at_once(|_| Ok(Output::of("late"))) } else { sleeps(Duration::from_millis(*takes)) };
+            let act =
+                if *takes == 0 { at_once(|_| Ok(Output::of("late"))) } else { sleeps(Duration::from_millis(*takes)) };
             world.add(tool, act);
             let ran = world.run(vec![proposed("c", "slow", "{}")]).await;
             assert_eq!(ran.codes(), [*code], "{own:?} {gates} {takes} {effect}");

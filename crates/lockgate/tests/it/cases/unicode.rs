@@ -126,7 +126,9 @@ async fn escapes_that_are_no_text_are_refused_in_arguments_and_outputs() {
             assert_eq!(format!("{:?}", again.messages()), format!("{:?}", ran.state.messages()), "{text}");
             if *word == "ok" {
                 let content = request["messages"][3]["content"].as_str().unwrap().to_owned();
-                assert!(Document::parse(content, Limits::OWN).unwrap().same_value(ran.settled(1).data.as_ref().unwrap()));
+                assert!(
+                    Document::parse(content, Limits::OWN).unwrap().same_value(ran.settled(1).data.as_ref().unwrap())
+                );
             }
         }
     }

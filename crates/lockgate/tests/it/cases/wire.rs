@@ -135,6 +135,7 @@ fn serve(mut stream: &TcpStream, reply: Reply, bodies: &Mutex<Vec<String>>) {
     let reason = if message["tool_calls"].is_array() { "tool_calls" } else { "stop" };
     let answer = json!({"choices": [{"index": 0, "message": message, "finish_reason": reason}]}).to_string();
     let length = answer.len();
-    let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {length}");
+    let head =
+        format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {length}");
     stream.write_all(format!("{head}\r\n\r\n{answer}").as_bytes()).unwrap();
 }

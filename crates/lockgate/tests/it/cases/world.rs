@@ -368,11 +368,7 @@ impl World {
     }
 
     /// A person answers, having been shown what is bound.
-    pub(super) async fn answer(
-        &self,
-        question: &Approval,
-        answer: ApprovalState,
-    ) -> Result<Approval, DecisionRefused> {
+    pub(super) async fn answer(&self, question: &Approval, answer: ApprovalState) -> Result<Approval, DecisionRefused> {
         self.answer_shown(question, answer, question.digest).await
     }
 

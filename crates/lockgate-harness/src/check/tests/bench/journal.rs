@@ -69,7 +69,7 @@ impl MeddledJournal {
     }
 
     /// Drives in a process of its own, to its end or until it is stopped.
-    pub(super) async fn drive(&self, driver: impl Future<Output = ()>) {
+    pub(super) async fn drive(&self, driver: BoxFuture<'_, ()>) {
         self.dead.store(false, Ordering::SeqCst);
         self.driven.store(true, Ordering::SeqCst);
         tokio::select! {

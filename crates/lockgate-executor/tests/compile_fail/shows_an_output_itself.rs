@@ -1,0 +1,13 @@
+//! An output becomes a result in the release only, which scrubs, limits and stores it.
+
+include!("gate/modules.rs");
+
+fn a_success_without_a_checked_call(trail: &Trail<'_>, output: checked::CheckedOutput) {
+    let _ = released::succeeded(trail, output);
+}
+
+async fn a_success_that_is_not_scrubbed(trail: &mut Trail<'_>, settled: lockgate_contract::event::Settled) {
+    let _ = released::journal(trail, settled, None).await;
+}
+
+fn main() {}
