@@ -73,13 +73,16 @@ pub(crate) enum CliError {
         cause: Box<AssemblyError>,
     },
     /// A direct call waits, and has no driver.
-    #[error("run `{run}` is a direct call that waits for approval `{approval}`: it is not resumed, but sent again")]
+    #[error("run `{run}` is a direct call: to go on, send the call again with `--approval {approval}`")]
     DirectWaits {
         /// The run.
         run: RunId,
         /// Its open question.
         approval: ApprovalId,
     },
+    /// The system does not say who sits here.
+    #[error("it is not known who decides: {0}")]
+    NobodyDecides(&'static str),
     /// A change of a budget.
     #[error(transparent)]
     Budget(#[from] InvalidBudgetChange),
@@ -152,6 +155,7 @@ impl CliError {
                     "`lockgate call RUNFILE NAME ARGUMENTS --approval {approval}`, with the same arguments"
                 ));
             }
+            Self::NobodyDecides(_) => "say who decides: `--by NAME`",
             Self::NoSuchTool { nearest: Some(nearest), .. } | Self::NoSuchCode { nearest: Some(nearest), .. } => {
                 return Some(format!("did you mean `{nearest}`?"));
             }
@@ -180,13 +184,17 @@ impl CliError {
                 RunError::NotRecorded { .. } => Exit::Unknown,
                 RunError::Journal(error) => of_journal(error, Exit::RunFailed),
                 RunError::Fold { .. } => Exit::RunFailed,
-                RunError::NoModel(_) | RunError::NoSuchApproval(_) | RunError::WrongKind { .. } => Exit::Usage,
+                RunError::NoModel(_) | RunError::NoSuchApproval(_) | RunError::Busy(_) | RunError::WrongKind { .. } => {
+                    Exit::Usage
+                }
             },
             Self::Call(error) => match error.as_ref() {
                 RunError::NotRecorded { .. } | RunError::Journal(JournalError::CommitUnknown(_)) => Exit::Unknown,
                 RunError::Journal(error) => of_journal(error, Exit::Environment),
                 RunError::Fold { .. } => Exit::Environment,
-                RunError::NoModel(_) | RunError::NoSuchApproval(_) | RunError::WrongKind { .. } => Exit::Usage,
+                RunError::NoModel(_) | RunError::NoSuchApproval(_) | RunError::Busy(_) | RunError::WrongKind { .. } => {
+                    Exit::Usage
+                }
             },
             Self::Decision(DecisionRefused::NotOpen { .. } | DecisionRefused::Digest(_)) => Exit::Failed,
             Self::Defect(_) => Exit::Defect,
@@ -210,6 +218,7 @@ fn run_hint(error: &RunError) -> Option<String> {
             Some("the tool may have done its work: look at what it reaches before you repeat the call".to_owned())
         }
         RunError::NoModel(_) => Some("add a table [model] to the run file".to_owned()),
+        RunError::Busy(_) => Some("wait until it stops; `lockgate runs show RUN` says how it stands".to_owned()),
         RunError::NoSuchApproval(_) | RunError::Fold { .. } | RunError::WrongKind { .. } => None,
     }
 }

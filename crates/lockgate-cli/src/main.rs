@@ -24,15 +24,21 @@ use clap::Parser as _;
 use crate::arguments::Cli;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::output::Output;
+use crate::output::{Output, When};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version come this way too, to stdout and with code 0. Nobody is left to hear about a broken pipe.
-            let _ = error.print();
-            return if error.use_stderr() { Exit::Usage.into() } else { Exit::Ok.into() };
+            // Help and version come this way too, to stdout and with code 0.
+            if !error.use_stderr() {
+                // Nobody is left to hear about a broken pipe.
+                let _ = error.print();
+                return Exit::Ok.into();
+            }
+            let output = Output::new(When::Auto, When::Never);
+            output.note(&error.render().ansi().to_string());
+            return Exit::Usage.into();
         }
     };
     let output = Arc::new(Output::new(cli.color, cli.progress));

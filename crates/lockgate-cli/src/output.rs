@@ -12,16 +12,16 @@ use clap::ValueEnum;
 use lockgate::contract::document::Document;
 use serde::Serialize;
 
-use crate::render::json::{compact, pretty};
-use crate::render::style::{BAD, NAME, OPEN, styled};
-use crate::render::text::one_line;
+use crate::render::json::{compact, pretty, shown};
+use crate::render::style::{BAD, NAME, OPEN};
+use crate::render::text::{labelled, one_line, styles_only};
 
 /// stdout and stderr of this process.
 #[derive(Debug)]
 pub(crate) struct Output {
     color: [bool; 2],
     progress: bool,
-    pretty: bool,
+    terminal: bool,
     state: Mutex<State>,
 }
 
@@ -64,17 +64,13 @@ impl Output {
             When::Never => false,
             When::Auto => stderr.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
         };
-        Self { color, progress, pretty: stdout.is_terminal(), state: Mutex::default() }
+        Self { color, progress, terminal: stdout.is_terminal(), state: Mutex::default() }
     }
 
     /// Text for people that is the command's answer, to stdout.
     pub(crate) fn text(&self, text: &str) {
         let mut state = self.clear_progress();
-        if self.color[0] {
-            state.write(text.as_bytes());
-        } else {
-            state.write(strip_str(text).to_string().as_bytes());
-        }
+        state.write(printed(text, self.color[0]).as_bytes());
     }
 
     /// Bytes as they are, to stdout.
@@ -84,12 +80,12 @@ impl Output {
 
     /// One line of JSON, to stdout.
     pub(crate) fn line(&self, value: &impl Serialize) {
-        self.json(value, compact);
+        self.json(value, if self.terminal { shown } else { compact });
     }
 
     /// JSON to stdout: over several lines where a person reads it, on one line where a program does.
     pub(crate) fn object(&self, value: &impl Serialize) {
-        self.json(value, if self.pretty { pretty } else { compact });
+        self.json(value, if self.terminal { pretty } else { compact });
     }
 
     /// JSON to stdout, over several lines.
@@ -108,19 +104,19 @@ impl Output {
     /// Words for people, to stderr.
     pub(crate) fn note(&self, text: &str) {
         let state = self.clear_progress();
-        self.stderr(text);
+        self.stderr_raw(&printed(text, self.color[1]));
         drop(state);
     }
 
     /// A warning, to stderr.
     pub(crate) fn warning(&self, message: impl Display) {
-        self.note(&format!("{} {message}\n", styled(OPEN, "warning:")));
+        self.note(&labelled(OPEN, "warning:", &message.to_string()));
     }
 
     /// What went wrong and what to do about it, to stderr.
     pub(crate) fn error(&self, message: impl Display, hint: Option<&str>) {
-        let hint = hint.map(|hint| format!("  {} {hint}\n", styled(NAME, "hint:"))).unwrap_or_default();
-        self.note(&format!("{} {message}\n{hint}", styled(BAD, "error:")));
+        let hint = hint.map(|hint| labelled(NAME, "  hint:", hint)).unwrap_or_default();
+        self.note(&format!("{}{hint}", labelled(BAD, "error:", &message.to_string())));
     }
 
     /// What runs now, on one line of stderr that the next thing replaces.
@@ -146,14 +142,6 @@ impl Output {
         state
     }
 
-    fn stderr(&self, text: &str) {
-        if self.color[1] {
-            self.stderr_raw(text);
-        } else {
-            self.stderr_raw(&strip_str(text).to_string());
-        }
-    }
-
     /// There is nobody to tell that stderr is broken.
     #[expect(clippy::unused_self, reason = "stderr is reached through the output only")]
     fn stderr_raw(&self, text: &str) {
@@ -164,6 +152,12 @@ impl Output {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Text for people as it reaches the screen: with or without its styles, and with nothing else that drives a terminal.
+fn printed(text: &str, color: bool) -> String {
+    let text = styles_only(text);
+    if color { text } else { strip_str(&text).to_string() }
 }
 
 impl State {

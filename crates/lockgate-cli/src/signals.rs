@@ -1,4 +1,4 @@
-//! Ctrl-C and the terminate signal: the first cancels what runs, the second ends the process.
+//! Ctrl-C, the terminate signal and a terminal that is closed: the first cancels what runs, the second ends the process.
 
 use std::io;
 use std::sync::Arc;
@@ -30,21 +30,41 @@ pub(crate) fn cancel_on_signal(output: &Arc<Output>, cancel: impl Fn() + Send + 
 struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
+    /// Nothing where whoever started the program wants it to outlive the terminal, as `nohup` does.
+    hangup: Option<tokio::signal::unix::Signal>,
 }
 
 #[cfg(unix)]
 impl Signals {
     fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        let hangup = if hangup_is_ignored() { None } else { Some(signal(SignalKind::hangup())?) };
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())?, hangup })
     }
 
     async fn next(&mut self) {
+        let hangup = async {
+            match &mut self.hangup {
+                Some(hangup) => hangup.recv().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
+            _ = hangup => {}
         }
     }
+}
+
+/// Whether the program was started with the hang-up signal ignored. Only Linux says so to a program without unsafe code;
+/// elsewhere a hang-up cancels.
+#[cfg(unix)]
+fn hangup_is_ignored() -> bool {
+    let status = lockgate::host::files::read_to_string(std::path::Path::new("/proc/self/status")).unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // Signal 1 is the lowest bit.
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
 
 #[cfg(not(unix))]

@@ -93,6 +93,7 @@ pub struct SubjectTable {
     /// The data domains that the subject may see. Without: every one.
     pub domains: Option<BTreeSet<String>>,
     /// The strongest effect that the subject may cause. Without: `external`.
+    #[serde(default)]
     #[schemars(schema_with = "effect_words")]
     pub level: Option<Effect>,
 }
@@ -130,6 +131,7 @@ pub struct GateTable {
     #[schemars(range(min = 1))]
     pub parallel_reads: Option<usize>,
     /// What the run does after an unknown effect. Without: `stop`.
+    #[serde(default)]
     #[schemars(schema_with = "on_unknown_words")]
     pub on_unknown: Option<OnUnknown>,
     /// Repairs of broken argument text. This version knows none: the list must be empty.
@@ -221,6 +223,9 @@ impl RunFile {
             |detail: &str| Err(ConfigError::Invalid { path: path.to_owned(), line: 1, detail: detail.to_owned() });
         if !self.gate.repair.is_empty() {
             return invalid("`gate.repair` must be empty: this version repairs no arguments");
+        }
+        if self.gate.call_timeout.is_some_and(|span| span.as_duration().is_zero()) {
+            return invalid("`gate.call_timeout` is zero, so no call could succeed");
         }
         if self.gate.parallel_reads == Some(0) {
             return invalid("`gate.parallel_reads` must be at least 1");

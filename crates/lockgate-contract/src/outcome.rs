@@ -199,8 +199,8 @@ outcomes! {
     GateInternalError = "gate_internal_error" {
         stage: "any", NotExecuted, ByProgress, No,
         model: "The gate failed on this call.",
-        meaning: "A defect of Lockgate itself. The error id leads to the protected log.",
-        remedy: "Please report it with the error id's log lines.",
+        meaning: "A defect of Lockgate itself.",
+        remedy: "`lockgate runs show RUN --all` has the text beside the error id. Please report it.",
     }
     EnvironmentError = "environment_error" {
         stage: "ran", EnvError, NoneIfTheToolSaysSo, IfNothingHappened,
@@ -218,7 +218,7 @@ outcomes! {
         stage: "ran", Executed, UnknownUnlessRead, No,
         model: "The tool failed unexpectedly.",
         meaning: "The handler returned an error that is not a business failure, or panicked.",
-        remedy: "The error id leads to the text in the protected log. It is a bug of the tool.",
+        remedy: "`lockgate runs show RUN --all` has the text beside the error id. It is a bug of the tool.",
     }
     InvalidToolOutput = "invalid_tool_output" {
         stage: "checked", Executed, Done, No,

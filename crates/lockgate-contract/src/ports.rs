@@ -13,7 +13,7 @@ pub use artifacts::{ArtifactError, ArtifactStore};
 pub use clock::{Clock, Ids};
 pub use journal::{
     Appended, ApprovalFilter, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, NewRun, RunFilter,
-    RunRecord, StoredArtifact,
+    RunHold, RunRecord, StoredArtifact,
 };
 pub use model::{
     Message, MessageCall, ModelAdapter, ModelError, ModelRequest, ModelResponse, ProposedCall, ToolDefinition, Usage,

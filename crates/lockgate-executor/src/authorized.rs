@@ -146,7 +146,7 @@ impl<'g> Validated<'g> {
         {
             return Err(self.stale(named, &approval_id));
         }
-        let stored = self.gate().journal.approval(&approval_id).await.map_err(storage_unavailable)?;
+        let stored = self.gate().journal.approval(&approval_id).await.map_err(|error| storage_unavailable(&error))?;
         match stored.map(|approval| (approval.state, approval.digest)) {
             None => {
                 self.ask(binding, digest, verdict, trail).await?;
@@ -224,7 +224,7 @@ impl<'g> Validated<'g> {
             Err(error) => {
                 // Nothing was written: the call's ending must not tell of a question that is not open.
                 trail.pending.retain(|event| event.kind != EventType::ApprovalRequested);
-                Err(storage_unavailable(error))
+                Err(storage_unavailable(&error))
             }
         }
     }
@@ -252,7 +252,7 @@ pub(crate) fn approval_refused(state: ApprovalState, approval_id: &ApprovalId) -
     Refusal::new(code, format!("approval `{approval_id}` is {}", state.word()))
 }
 
-pub(crate) fn storage_unavailable(error: JournalError) -> Exit {
+pub(crate) fn storage_unavailable(error: &JournalError) -> Exit {
     Refusal::new(Code::StorageUnavailable, error.to_string()).into()
 }
 

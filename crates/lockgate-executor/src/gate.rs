@@ -63,7 +63,7 @@ impl Default for GateOptions {
             max_output_bytes: 65_536,
             max_argument_bytes: 1 << 20,
             argument_errors: ArgumentErrors::Code,
-            approval_expires: Duration::from_secs(600),
+            approval_expires: Duration::from_mins(10),
         }
     }
 }

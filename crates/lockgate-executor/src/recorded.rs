@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use lockgate_contract::digest::Digest;
-use lockgate_contract::effect::{EffectState, OnDuplicate};
+use lockgate_contract::effect::{Effect, EffectState, OnDuplicate, ReplayPolicy};
 use lockgate_contract::event::{ApprovalConsumed, Body, ToolStarted};
 use lockgate_contract::outcome::{Code, Status};
 use lockgate_contract::ports::{Claim, ClaimRefused};
@@ -21,8 +21,8 @@ pub(crate) struct Recorded<'g> {
 impl<'g> Authorized<'g> {
     /// Writes the intent, and uses the approval up in the same commit.
     ///
-    /// What changes something, or was approved, is durable before its handler starts. The intent of a read may ride with
-    /// the next commit: if it is lost, the read is simply done again.
+    /// What changes something, was approved, or is never to be repeated, is durable before its handler starts. The intent
+    /// of any other read may ride with the next commit: if it is lost, the read is simply done again.
     pub(crate) async fn record(self, trail: &mut Trail<'g>) -> Result<Recorded<'g>, Exit> {
         if !self.terms().may_start {
             return Err(Exit::Held);
@@ -36,7 +36,10 @@ impl<'g> Authorized<'g> {
             }));
         }
         trail.note(&Body::ToolStarted(self.intent()));
-        if self.tool().spec().effect().changes_something() || self.approval().is_some() {
+        let spec = self.tool().spec();
+        let may_ride =
+            spec.effect() == Effect::Read && spec.replay() == ReplayPolicy::Safe && self.approval().is_none();
+        if !may_ride {
             let claim = self.claim(idempotency_key.clone());
             if let Err(refused) = self.scope().log.claim(claim, trail.pending.clone()).await {
                 // Nothing was written: the request still has to be, but not a start that did not happen.
@@ -111,7 +114,7 @@ impl<'g> Authorized<'g> {
     fn refused_claim(&self, refused: ClaimRefused) -> Exit {
         match (refused, self.approval()) {
             (ClaimRefused::Approval(state), Some(grant)) => approval_refused(state, &grant.approval_id).into(),
-            (ClaimRefused::Journal(error), _) => storage_unavailable(error),
+            (ClaimRefused::Journal(error), _) => storage_unavailable(&error),
             // Somebody else has the right to this attempt, and may be using it now.
             (refused @ ClaimRefused::AlreadyClaimed, _) => {
                 Refusal::new(Code::OutcomeUnknown, refused.to_string()).effect_state(EffectState::Unknown).into()

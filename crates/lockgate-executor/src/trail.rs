@@ -114,7 +114,11 @@ impl<'g> Trail<'g> {
                 let state = effect_state.unwrap_or_else(|| row.effect.state(self.effect, self.started));
                 (status, state, row.retry.advises(state), gate.observations.sentence(*code))
             }
-            Outcome::Tool(_) => (Status::Executed, effect_state.unwrap_or(EffectState::None), false, ""),
+            Outcome::Tool(_) => {
+                // What only reads leaves no unknown effect behind, whatever it says of itself.
+                let said = effect_state.filter(|state| self.effect != Effect::Read || *state != EffectState::Unknown);
+                (Status::Executed, said.unwrap_or(EffectState::None), false, "")
+            }
         };
         let message = shortened(gate.scrub(sentence.as_deref().unwrap_or(default_sentence)));
         let audit_text = gate.scrub_audit(&audit);

@@ -52,7 +52,7 @@ impl<'g> Resolved<'g> {
     }
 }
 
-impl<'g> Validated<'g> {
+impl Validated<'_> {
     pub(crate) fn arguments_digest(&self) -> Digest {
         self.arguments_digest
     }

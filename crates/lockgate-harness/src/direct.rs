@@ -20,6 +20,7 @@ use lockgate_executor::{Released, Request, StageTimes, Terms};
 use crate::driver::{Live, Runner};
 use crate::error::RunError;
 use crate::plan::SAID_NO;
+use crate::plan::tool_call;
 use crate::state::{CALL_SETTLED, RunState};
 
 /// One call that a caller sends through the gate.
@@ -113,7 +114,12 @@ impl Runner {
     async fn call_again(&self, direct: DirectCall, approval_id: &ApprovalId) -> Result<DirectAnswer, RunError> {
         let stored = self.gate.journal().approval(approval_id).await?;
         let approval = stored.ok_or_else(|| RunError::NoSuchApproval(approval_id.clone()))?;
-        let live = self.open(&approval.run_id).await?;
+        let live = match self.open(&approval.run_id).await {
+            Ok(live) => live,
+            // The same call is on its way, for another caller: this one may ask again later.
+            Err(RunError::Busy(_)) => return Ok(self.answer(&direct, approval, Code::InProgress, "another caller's")),
+            Err(error) => return Err(error),
+        };
         if live.state.start().kind != RunKind::Direct {
             return Err(RunError::WrongKind {
                 run: approval.run_id,
@@ -121,7 +127,8 @@ impl Runner {
             });
         }
         if let Some(difference) = self.difference(&direct, &approval) {
-            return Ok(self.stale(&direct, approval, difference));
+            let why = format!("the approval is bound to {difference}");
+            return Ok(self.answer(&direct, approval, Code::ApprovalStale, &why));
         }
         if let Some(answer) = stored_answer(&live.state) {
             return Ok(answer);
@@ -167,26 +174,48 @@ impl Runner {
         }
     }
 
-    /// The answer to another call than the approved one. The gate does not see it: whatever it came to there would be the
-    /// result of the open call, which is not this one's business.
-    fn stale(&self, direct: &DirectCall, approval: Approval, difference: &str) -> DirectAnswer {
-        let row = Code::ApprovalStale.row();
+    /// A direct run whose caller died: what is open of it is settled, and the run ends.
+    pub(crate) async fn take_up_direct(&self, mut live: Live) -> Result<RunState, RunError> {
+        let open = live.state.calls().find(|call| call.settled.is_none()).cloned();
+        match open {
+            Some(call) if call.attempts == 0 && call.approval.is_some() => {
+                let approvals = call.approval.into_iter().map(|open| open.approval_id).collect();
+                live.append(Body::RunWaiting(RunWaiting { approvals })).await?;
+            }
+            Some(call) => {
+                let (code, started) =
+                    if call.attempts > 0 { (Code::OutcomeUnknown, true) } else { (Code::Cancelled, false) };
+                let terms =
+                    Terms { requested_before: call.requested, attempt: call.attempts.max(1), ..Terms::default() };
+                let request = Request { call: tool_call(&call), terms };
+                self.settle_one(&mut live, request, code, started, "its caller died").await?;
+                end_settled(&mut live).await?;
+            }
+            None => end_settled(&mut live).await?,
+        }
+        Ok(live.state)
+    }
+
+    /// An answer that settles nothing. The gate does not see this call: whatever it came to there would be the result of
+    /// the open call, which is not this caller's business.
+    fn answer(&self, direct: &DirectCall, approval: Approval, code: Code, why: &str) -> DirectAnswer {
+        let row = code.row();
         let audit = Audit {
-            text: Some(format!("approval `{}` is bound to {difference}", approval.approval_id)),
+            text: Some(format!("approval `{}`: {why}", approval.approval_id)),
             approval_id: Some(approval.approval_id.clone()),
             ..Audit::default()
         };
         let result = ToolResult {
             call_id: approval.call_id,
             tool_name: self.gate.redactor().scrub(&direct.tool_name).into_owned(),
-            tool_version: None,
+            tool_version: (direct.tool_name == approval.tool_name).then(|| approval.tool_version.clone()),
             ok: false,
             data: None,
             error: Some(ToolError {
                 code: row.code.into(),
                 reason: None,
                 message: row.model_text.to_owned(),
-                retryable: false,
+                retryable: row.retry.advises(EffectState::None),
             }),
             meta: Meta { approval_id: Some(approval.approval_id), ..Meta::default() },
         };
@@ -283,6 +312,16 @@ async fn end(live: &mut Live, result: &ToolResult, effect_state: EffectState) {
     if let Err(error) = live.append(body).await {
         tracing::warn!(run_id = %live.log.run_id(), %error, "the end of a direct run could not be recorded");
     }
+}
+
+/// Ends a run by the result that its call has.
+async fn end_settled(live: &mut Live) -> Result<(), RunError> {
+    match settled_answer(&live.state) {
+        Some(answer) => end(live, &answer.result, answer.effect_state).await,
+        // Its caller died before anything was asked for.
+        None => live.append(Body::RunCancelled(RunCancelled {})).await?,
+    }
+    Ok(())
 }
 
 /// The stored result of a settled direct call, marked as such: never a bare success (S-31).

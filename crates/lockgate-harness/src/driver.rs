@@ -11,7 +11,9 @@ use lockgate_contract::event::{
 };
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::outcome::Code;
-use lockgate_contract::ports::{Ids, JournalError, ModelAdapter, ModelError, ModelRequest, ModelResponse, NewRun};
+use lockgate_contract::ports::{
+    Ids, JournalError, ModelAdapter, ModelError, ModelRequest, ModelResponse, NewRun, RunHold,
+};
 use lockgate_contract::run::{Budget, RunBinding, RunKind, RunStart};
 use lockgate_contract::subject::Subject;
 use lockgate_contract::time::Timestamp;
@@ -84,6 +86,8 @@ pub(crate) struct Live {
     pub(crate) log: Arc<RunLog>,
     pub(crate) scope: Scope,
     pub(crate) state: RunState,
+    /// Nobody else drives the run while this is here.
+    _hold: RunHold,
     inbox: Inbox,
     /// A time that is known to be over, whatever the clock says.
     known_past: Timestamp,
@@ -151,12 +155,21 @@ impl Runner {
 
     /// Takes a run up again and drives it until it stops. A run that has ended, or that still waits, is left as it is.
     pub async fn resume(&self, run_id: &RunId, resume: Resume) -> Result<RunState, RunError> {
-        let mut live = self.open(run_id).await?;
-        if live.state.start().kind == RunKind::Direct {
-            return Err(RunError::WrongKind { run: run_id.clone(), what: "is a direct call, which has no driver" });
+        let stored = self.state(run_id).await?;
+        if let (RunKind::Direct, Some(Stop::WaitingForApproval(_))) = (stored.start().kind, stored.stop()) {
+            let what = "is a direct call: send the call again with `--approval ID`";
+            return Err(RunError::WrongKind { run: run_id.clone(), what });
         }
+        if !self.can_go_on(&stored, &resume) {
+            return Ok(stored);
+        }
+        let mut live = self.open(run_id).await?;
         if !self.can_go_on(&live.state, &resume) {
+            // Somebody else drove it on meanwhile.
             return Ok(live.state);
+        }
+        if live.state.start().kind == RunKind::Direct {
+            return self.take_up_direct(live).await;
         }
         live.append(Body::RunResumed(RunResumed { budget: resume.budget })).await?;
         self.drive(live).await
@@ -199,20 +212,27 @@ impl Runner {
             title: start.task.clone().unwrap_or_default(),
             started: NewEvent::new(0, None, &Body::RunStarted(Box::new(start))),
         };
+        let hold = self.hold(&run_id).await?;
         let events = self.gate.journal().create_run(run).await?;
-        self.live(&run_id, &events)
+        self.live(&run_id, &events, hold)
     }
 
+    /// Takes a run over. Its events are read once nobody else drives it, so what they say is how it stands.
     pub(crate) async fn open(&self, run_id: &RunId) -> Result<Live, RunError> {
+        let hold = self.hold(run_id).await?;
         let events = self.gate.journal().events(run_id, 0).await?;
         if events.is_empty() {
             return Err(JournalError::NoSuchRun(run_id.clone()).into());
         }
-        self.live(run_id, &events)
+        self.live(run_id, &events, hold)
+    }
+
+    async fn hold(&self, run_id: &RunId) -> Result<RunHold, RunError> {
+        self.gate.journal().hold(run_id).await?.ok_or_else(|| RunError::Busy(run_id.clone()))
     }
 
     /// Takes a run into this process, as of these events.
-    fn live(&self, run_id: &RunId, events: &[Event]) -> Result<Live, RunError> {
+    fn live(&self, run_id: &RunId, events: &[Event], hold: RunHold) -> Result<Live, RunError> {
         let state = RunState::fold(events).map_err(|cause| RunError::Fold { run: run_id.clone(), cause })?;
         if let Some(observer) = &self.options.observer {
             events.iter().filter(|_| state.last_seq() == 1).for_each(|event| observer(event));
@@ -241,7 +261,7 @@ impl Runner {
         };
         let (held, raw, unredacted) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
         let known_past = Timestamp::default();
-        Ok(Live { log, scope, state, inbox, known_past, held, raw, unredacted })
+        Ok(Live { log, scope, state, _hold: hold, inbox, known_past, held, raw, unredacted })
     }
 
     /// The loop: ask what comes next, do it, take in what the journal accepted.

@@ -27,6 +27,9 @@ pub enum RunError {
         /// What the gate said.
         detail: String,
     },
+    /// Somebody else drives the run.
+    #[error("run `{0}` is being driven by another process")]
+    Busy(RunId),
     /// An agent's run needs a model.
     #[error("run `{0}` needs a model to go on")]
     NoModel(RunId),

@@ -361,7 +361,7 @@ fn refused(turn: &Turn, call: &Call) -> Option<Verdict> {
 /// What the audit says about a call that a person refused.
 pub(crate) const SAID_NO: &str = "a person said no to this call";
 
-fn tool_call(call: &Call) -> ToolCall {
+pub(crate) fn tool_call(call: &Call) -> ToolCall {
     ToolCall {
         call_id: call.call_id.clone(),
         step: call.step,

@@ -407,6 +407,9 @@ impl OpenApproval {
 }
 
 fn body(event: &Event) -> Result<Body, FoldError> {
+    if event.v > event.kind.version() {
+        return Err(FoldError::NeedsNewerVersion { seq: event.seq, kind: event.kind.to_string() });
+    }
     event.body().map_err(|error| FoldError::Body {
         seq: event.seq,
         kind: event.kind.to_string(),

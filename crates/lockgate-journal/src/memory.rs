@@ -1,6 +1,6 @@
 //! The journal that is gone with the process: for tests, dry runs, and as the model that the other backends are compared with.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lockgate_contract::approval::{Approval, ApprovalState};
@@ -8,7 +8,7 @@ use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
     Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Clock, Decision, DecisionRefused, Journal, JournalError,
-    NewRun, RunFilter, RunRecord, StoredArtifact,
+    NewRun, RunFilter, RunHold, RunRecord, StoredArtifact,
 };
 use lockgate_contract::time::Timestamp;
 
@@ -19,6 +19,7 @@ use crate::rules::{self, StatusChange};
 pub struct MemoryJournal {
     clock: Arc<dyn Clock>,
     state: Mutex<State>,
+    held: Arc<Mutex<HashSet<RunId>>>,
 }
 
 #[derive(Default)]
@@ -47,7 +48,7 @@ struct Call {
 impl MemoryJournal {
     /// An empty journal that stamps and judges by `clock`.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, state: Mutex::default() }
+        Self { clock, state: Mutex::default(), held: Arc::default() }
     }
 
     fn commit<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> T {
@@ -225,9 +226,27 @@ fn as_of(approval: &Approval, now: Timestamp) -> Approval {
     Approval { state: approval.state_at(now), ..approval.clone() }
 }
 
+/// A run that somebody drives.
+struct Held {
+    run: RunId,
+    all: Arc<Mutex<HashSet<RunId>>>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.run);
+    }
+}
+
 impl Journal for MemoryJournal {
     fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<Appended, JournalError>> {
         Box::pin(async move { self.commit(|state, now| state.create_run(run, now)) })
+    }
+
+    fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
+        let taken = self.held.lock().unwrap_or_else(PoisonError::into_inner).insert(run.clone());
+        let held = taken.then(|| RunHold::new(Held { run: run.clone(), all: Arc::clone(&self.held) }));
+        Box::pin(std::future::ready(Ok(held)))
     }
 
     fn append<'a>(&'a self, run: &'a RunId, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {

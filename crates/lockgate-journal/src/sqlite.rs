@@ -12,13 +12,14 @@
 mod connection;
 mod fault;
 mod file;
+mod hold;
 mod read;
 mod readers;
 mod schema;
 mod write;
 mod writer;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,7 +28,7 @@ use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
     Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Clock, Decision, DecisionRefused, Journal, JournalError,
-    NewRun, RunFilter, RunRecord, StoredArtifact,
+    NewRun, RunFilter, RunHold, RunRecord, StoredArtifact,
 };
 
 use self::connection::Place;
@@ -43,6 +44,7 @@ pub struct SqliteJournal {
     clock: Arc<dyn Clock>,
     writer: Writer,
     readers: Arc<Readers>,
+    path: PathBuf,
 }
 
 /// How a [`SqliteJournal`] behaves.
@@ -68,15 +70,19 @@ impl SqliteJournal {
     /// Like [`SqliteJournal::open`], with other options.
     pub fn open_with(path: &Path, clock: Arc<dyn Clock>, options: SqliteOptions) -> Result<Self, OpenError> {
         let place = Place { path: file::prepare(path)?, busy_timeout: options.busy_timeout };
-        let readers = Arc::new(Readers::new(place.clone()));
+        let (path, readers) = (place.path.clone(), Arc::new(Readers::new(place.clone())));
         let writer = Writer::start(place, Arc::clone(&clock), Arc::clone(&readers))?;
-        Ok(Self { clock, writer, readers })
+        Ok(Self { clock, writer, readers, path })
     }
 }
 
 impl Journal for SqliteJournal {
     fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<Appended, JournalError>> {
         Box::pin(self.writer.commit(move |connection, now| write::create_run(connection, run, now)))
+    }
+
+    fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
+        Box::pin(std::future::ready(hold::take(&self.path, run)))
     }
 
     fn append<'a>(&'a self, run: &'a RunId, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {

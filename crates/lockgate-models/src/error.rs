@@ -1,5 +1,6 @@
 //! Why an adapter cannot be built.
 
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
 use lockgate_contract::ports::ModelError;
@@ -9,12 +10,12 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum ScriptError {
     /// The file cannot be read.
-    #[error("cannot read the script `{}`", path.display())]
+    #[error("the script `{}` cannot be read: {}", path.display(), why_unreadable(source))]
     Unreadable {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// The script is larger than [`MAX_SCRIPT_BYTES`](crate::MAX_SCRIPT_BYTES).
     #[error("the script is larger than {limit} bytes")]
@@ -83,6 +84,15 @@ impl ScriptError {
             }
             _ => None,
         }
+    }
+}
+
+fn why_unreadable(cause: &io::Error) -> String {
+    match cause.kind() {
+        ErrorKind::NotFound => "there is no such file".to_owned(),
+        ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        ErrorKind::InvalidData => "it is not UTF-8".to_owned(),
+        _ => cause.to_string(),
     }
 }
 

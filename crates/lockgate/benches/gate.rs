@@ -2,7 +2,7 @@
 //!
 //! Both schemas, the native policy, digest, a 1 KB output scrubbed, the journal in memory. Ratios within one run are what
 //! counts: machines differ.
-#![expect(missing_docs, clippy::unwrap_used, reason = "a benchmark")]
+#![expect(clippy::unwrap_used, reason = "a benchmark")]
 
 use std::hint::black_box;
 

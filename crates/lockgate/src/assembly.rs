@@ -186,7 +186,9 @@ impl Assembly {
         )
         .options(gate_options(&run_file))
         .build()?;
-        Ok(Self { run_file, path: path.to_owned(), registry, journal, gate: Arc::new(gate), discovery, warnings })
+        // Absolute, so that a resume from another folder finds this file and no other.
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        Ok(Self { run_file, path, registry, journal, gate: Arc::new(gate), discovery, warnings })
     }
 
     /// A runner with the run file's model.

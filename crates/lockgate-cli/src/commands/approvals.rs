@@ -72,7 +72,7 @@ struct Decide {
     /// The approval's id, or the start of it
     id: String,
     /// Who decides [default: the user of this session]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = somebody)]
     by: Option<String>,
     /// Why
     #[arg(long, value_name = "TEXT")]
@@ -167,12 +167,13 @@ async fn show(arguments: Show, output: &Output) -> Result<Exit, CliError> {
 }
 
 async fn decide(arguments: Decide, answer: ApprovalState, output: &Output) -> Result<Exit, CliError> {
+    let by = arguments.by.map_or_else(session_user, Ok)?;
     let stored = Stored::open(arguments.journal.journal.as_deref())?;
     let approval = stored.find_approval(&arguments.id).await?;
     let decision = Decision {
         approval_id: approval.approval_id,
         answer,
-        by: arguments.by.unwrap_or_else(session_user),
+        by,
         reason: arguments.reason,
         digest: Some(arguments.digest.unwrap_or(approval.digest)),
     };
@@ -208,10 +209,18 @@ async fn next(stored: &Stored, approval: &Approval) -> Result<String, CliError> 
     })
 }
 
-/// Who sits at this terminal, as the system says.
-fn session_user() -> String {
-    ["USER", "LOGNAME", "USERNAME"]
-        .into_iter()
-        .find_map(|variable| std::env::var(variable).ok().filter(|name| !name.is_empty()))
-        .unwrap_or_else(|| "unknown".to_owned())
+/// A name that names somebody.
+fn somebody(typed: &str) -> Result<String, &'static str> {
+    if typed.trim().is_empty() { Err("a decision has a name") } else { Ok(typed.to_owned()) }
+}
+
+/// Who sits at this terminal, as the system says. Nobody decides without a name.
+fn session_user() -> Result<String, CliError> {
+    let (variables, missing): (&[&str], _) = if cfg!(windows) {
+        (&["USERNAME"], "`USERNAME` is not set")
+    } else {
+        (&["USER", "LOGNAME"], "neither `USER` nor `LOGNAME` is set")
+    };
+    let set = |variable: &&str| std::env::var(variable).ok().filter(|name| !name.trim().is_empty());
+    variables.iter().find_map(set).ok_or(CliError::NobodyDecides(missing))
 }

@@ -101,7 +101,9 @@ pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Resul
     print(&arguments, &answer, output);
     let exit = Exit::of_call(&answer.result, answer.status);
     if exit == Exit::Waiting {
-        output.note(&next(&arguments, &answer, &url));
+        // What the journal does not keep, the screen does not show either.
+        let secret = arguments.text.as_deref().is_some_and(|text| assembly.gate.scrub_arguments(text) != text);
+        output.note(&next(&arguments, secret, &answer, &url));
     }
     Ok(exit)
 }
@@ -144,8 +146,8 @@ fn print(arguments: &Arguments, answer: &DirectAnswer, output: &Output) {
     }
 }
 
-/// How a waiting call goes on.
-fn next(arguments: &Arguments, answer: &DirectAnswer, url: &str) -> String {
+/// How a waiting call goes on. Arguments with a secret are not repeated.
+fn next(arguments: &Arguments, secret: bool, answer: &DirectAnswer, url: &str) -> String {
     let Some(approval) = &answer.result.meta.approval_id else {
         return String::new();
     };
@@ -155,7 +157,7 @@ fn next(arguments: &Arguments, answer: &DirectAnswer, url: &str) -> String {
         return why.to_owned();
     }
     let mut again = vec!["call", &run_file, &arguments.name];
-    again.extend(arguments.text.as_deref());
+    again.extend(arguments.text.as_deref().map(|text| if secret { "ARGUMENTS" } else { text }));
     again.extend(["--approval", id]);
     format!(
         "a person has to decide:\n  {}\n  {}\n  {}\nthen, with the same arguments:\n  {}\n",

@@ -13,7 +13,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::render::style::{BAD, GOOD, OPEN, styled};
-use crate::render::text::{counted, harmless};
+use crate::render::text::{counted, hanging, one_line, padded};
 use crate::render::tool::why_empty;
 use crate::stored::{JournalArgument, Stored};
 
@@ -69,8 +69,8 @@ impl Check {
             Verdict::Warn => styled(OPEN, "warn"),
             Verdict::Fail => styled(BAD, "fail"),
         };
-        let hint = self.hint.as_deref().map(|hint| format!("{:26}hint: {hint}\n", "")).unwrap_or_default();
-        format!("{verdict}  {:<18}  {}\n{hint}", self.name, harmless(&self.detail))
+        let hint = self.hint.as_deref().map(|hint| format!("{:26}hint: {}\n", "", hanging(hint, 32))).unwrap_or_default();
+        format!("{verdict}  {}  {}\n{hint}", padded(&one_line(&self.name, 40), 18), hanging(&self.detail, 26))
     }
 }
 

@@ -120,9 +120,13 @@ fn print(runs: &[CheckedRun], unreadable: &[Defect], format: Format, output: &Ou
         Format::Human => {
             for run in runs {
                 output.text(&run_line(run));
-                run.defects.iter().for_each(|defect| output.text(&defect_lines(defect)));
+                for defect in &run.defects {
+                    output.text(&defect_lines(defect));
+                }
             }
-            unreadable.iter().for_each(|defect| output.text(&defect_lines(defect)));
+            for defect in unreadable {
+                output.text(&defect_lines(defect));
+            }
             output.note(&summary(runs, unreadable));
         }
         Format::Json => output.object(&view),

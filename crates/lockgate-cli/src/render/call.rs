@@ -98,7 +98,7 @@ fn verdict(answer: &DirectAnswer) -> String {
     let Some(error) = &answer.result.error else {
         return styled(GOOD, "ok");
     };
-    let reason = error.reason.as_deref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+    let reason = error.reason.as_deref().map(|reason| format!(" ({})", one_line(reason, 60))).unwrap_or_default();
     let style = if answer.status.is_none() { OPEN } else { BAD };
     let unknown = if answer.effect_state == EffectState::Unknown { " · effect unknown" } else { "" };
     format!("{}{reason}{unknown}", styled(style, &error.code))

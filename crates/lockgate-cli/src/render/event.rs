@@ -10,11 +10,13 @@ use lockgate::contract::ids::ApprovalId;
 use lockgate::contract::run::CompletedBy;
 
 use crate::render::style::{BAD, FAINT, GOOD, OPEN, PLAIN, styled};
-use crate::render::text::{counted, cut, one_line, padded, width};
+use crate::render::text::{counted, cut, hanging, one_line, padded, width};
 
 /// The table of a run's events.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EventTable {
+    /// Every record, and what stands in the audit of a failed call.
+    all: bool,
     /// Columns of the event's name.
     name: usize,
 }
@@ -27,11 +29,13 @@ const PLACE: usize = 30;
 const NOTE: usize = 100;
 /// What is shown of an argument text.
 const ARGUMENTS: usize = 60;
+/// Where a line below an event begins: a little right of the event's name.
+const BELOW: usize = NUMBER + 4;
 
 impl EventTable {
     /// Of the protocol view, or of every record.
     pub(crate) fn new(all: bool) -> Self {
-        Self { name: if all { "run.needs_reconciliation".len() } else { "model.responded".len() } }
+        Self { all, name: if all { "run.needs_reconciliation".len() } else { "model.responded".len() } }
     }
 
     /// The names of the columns.
@@ -43,7 +47,8 @@ impl EventTable {
     pub(crate) fn row(self, number: u64, event: &Event) -> String {
         let place = event.call_id.as_ref().map_or_else(|| format!("step {}", event.step), ToString::to_string);
         let note = one_line(&note(event), NOTE);
-        self.line(&number.to_string(), of_event(event), event.kind.word(), &place, &note, PLAIN)
+        let line = self.line(&number.to_string(), of_event(event), event.kind.word(), &place, &note, PLAIN);
+        if self.all { format!("{line}{}", below(event)) } else { line }
     }
 
     fn line(self, number: &str, style: Style, name: &str, place: &str, note: &str, all: Style) -> String {
@@ -133,6 +138,20 @@ fn responded(response: &ModelResponded) -> String {
     said
 }
 
+/// What the audit says about a failed call, in lines below its own: with the error id beside the code it is here that an
+/// operator finds what the model was not told.
+fn below(event: &Event) -> String {
+    let Ok(Body::Settled(settled)) = event.body() else {
+        return String::new();
+    };
+    let (reason, text) = (settled.audit.reason.as_deref(), settled.audit.text.as_deref());
+    let said: Vec<&str> = reason.into_iter().chain(text).collect();
+    if settled.ok || said.is_empty() {
+        return String::new();
+    }
+    format!("{}{}\n", " ".repeat(BELOW), styled(FAINT, hanging(&said.join(": "), BELOW)))
+}
+
 fn settled_note(settled: &Settled) -> String {
     let mut parts = vec![match &settled.tool_version {
         Some(version) => format!("{} {version}", settled.tool_name),
@@ -144,6 +163,9 @@ fn settled_note(settled: &Settled) -> String {
         if settled.effect_state == lockgate::contract::effect::EffectState::Unknown {
             parts.push("effect unknown".to_owned());
         }
+    }
+    if let Some(error_id) = &settled.meta.error_id {
+        parts.push(error_id.to_string());
     }
     if let Some(earlier) = &settled.meta.deduplicated {
         parts.push(format!("result of {earlier}"));

@@ -1,6 +1,10 @@
 //! JSON as it is printed: on one line for programs, over several for people. The digits of a number are never touched.
 
+use std::fmt::Write as _;
+
 use lockgate::contract::document::{Document, Kind, Node};
+
+use crate::render::text::replaced;
 
 /// On one line, without white space: what was stored with line breaks has none here.
 pub(crate) fn compact(document: &Document) -> String {
@@ -9,11 +13,26 @@ pub(crate) fn compact(document: &Document) -> String {
     text
 }
 
-/// One member or element a line.
+/// One member or element a line, and nothing in it that a terminal obeys or hides.
 pub(crate) fn pretty(document: &Document) -> String {
     let mut text = String::with_capacity(document.text().len() * 2);
     write(&mut text, document.root(), Some(0));
-    text
+    escaped(&text)
+}
+
+/// The same value, on one line, for a terminal.
+pub(crate) fn shown(document: &Document) -> String {
+    escaped(&compact(document))
+}
+
+/// JSON whose strings hide nothing: what a terminal obeys or does not show stands as `\uXXXX`. The value is the same,
+/// since outside of strings there is nothing to escape but the line breaks made here.
+fn escaped(text: &str) -> String {
+    replaced(text, |text, character| {
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            let _ = write!(text, "\\u{unit:04x}");
+        }
+    })
 }
 
 /// `depth` is how far in the value stands, where lines are broken at all.

@@ -10,7 +10,7 @@ use lockgate::harness::{RunResult, RunState, Stop};
 
 use crate::render::style::{FAINT, NAME, PLAIN, of_status, styled};
 use crate::render::table::{Cell, Table};
-use crate::render::text::{counted, cut, harmless, indented, one_line, shell_word};
+use crate::render::text::{counted, cut, harmless, indented, labelled, one_line, shell_word};
 
 /// How each call ended, in request order. A call goes by the provider's id where it has one.
 pub(crate) fn calls(result: &RunResult) -> String {
@@ -107,9 +107,9 @@ impl Commands {
                 )
             }
             Some(Stop::Failed { reason, detail }) => {
-                format!("failed: {}\n", harmless(if detail.is_empty() { reason } else { detail }))
+                labelled(PLAIN, "failed:", if detail.is_empty() { reason } else { detail })
             }
-            None => format!("nobody drives this run; to take it up:\n  {}\n", self.command(&["runs", "resume", run])),
+            None => format!("this run was interrupted; to go on:\n  {}\n", self.command(&["runs", "resume", run])),
             Some(Stop::Completed { .. } | Stop::Cancelled) => String::new(),
         }
     }

@@ -1,7 +1,10 @@
 //! Text that others wrote, made fit for a terminal; and plain sentences.
 
+use anstyle::Style;
 use lockgate::contract::approval::visible;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::render::style::styled;
 
 /// How many columns a text takes.
 pub(crate) fn width(text: &str) -> usize {
@@ -43,19 +46,73 @@ fn shortened(text: &str, columns: usize, width: impl Fn(char) -> Option<usize>) 
 }
 
 /// A text of several lines, harmless on a terminal: line breaks and tabs stay; what would move the cursor, change
-/// colours or reorder other text is shown as `\u{…}`.
+/// colours, reorder other text or not be seen at all is shown as `\u{…}`. Doing it twice changes nothing more.
 pub(crate) fn harmless(text: &str) -> String {
+    replaced(text, |shown, character| shown.push_str(&visible(character.encode_utf8(&mut [0; 4]))))
+}
+
+/// The text with everything that a terminal obeys or hides written in another way. Line breaks, tabs, blanks that take
+/// room and the mark that makes an emoji of the sign before it stay.
+pub(crate) fn replaced(text: &str, write: impl Fn(&mut String, char)) -> String {
     let mut shown = String::with_capacity(text.len());
+    let mut after_sign = false;
     for character in text.chars() {
-        let moves = character.is_control() && !matches!(character, '\n' | '\t');
-        let reorders = matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        if moves || reorders {
-            shown.push_str(&visible(character.encode_utf8(&mut [0; 4])));
-        } else {
+        let stays = match character {
+            '\n' | '\t' => true,
+            '\u{fe0f}' => after_sign,
+            _ => is_blank(character) || !is_hidden(character),
+        };
+        if stays {
             shown.push(character);
+        } else {
+            write(&mut shown, character);
         }
+        after_sign = !character.is_ascii() && !is_hidden(character);
     }
     shown
+}
+
+fn is_hidden(character: char) -> bool {
+    visible(character.encode_utf8(&mut [0; 4])).chars().ne([character])
+}
+
+/// Blanks that are seen as such: without a line break, of other widths, ideographic.
+fn is_blank(character: char) -> bool {
+    matches!(character, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
+}
+
+/// Text that is on its way to the terminal, with the styles that it was given here and nothing else that drives one. What
+/// others wrote was made harmless where it was put in; this is for the place that was forgotten.
+pub(crate) fn styles_only(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("\u{1b}[") {
+        let (before, code) = rest.split_at(at);
+        shown.push_str(&harmless(before));
+        let end = code[2..].find(|character: char| !character.is_ascii_digit() && character != ';').map_or(2, |end| end + 2);
+        let length = if code[end..].starts_with('m') { end + 1 } else { 1 };
+        let (code, after) = code.split_at(length);
+        if length > 1 {
+            shown.push_str(code);
+        } else {
+            shown.push_str(&harmless(code));
+        }
+        rest = after;
+    }
+    shown.push_str(&harmless(rest));
+    shown
+}
+
+/// A label and what it says: the lines below the first stand under it, so that none of them looks like a line of its own.
+pub(crate) fn labelled(style: Style, label: &str, text: &str) -> String {
+    let below = width(label) + 1;
+    format!("{} {}\n", styled(style, label), hanging(text, below))
+}
+
+/// Harmless text whose lines below the first are moved to the right; no line break at its end.
+pub(crate) fn hanging(text: &str, columns: usize) -> String {
+    let lines: Vec<String> = text.lines().map(harmless).collect();
+    lines.join(&format!("\n{}", " ".repeat(columns)))
 }
 
 /// `1 step`, `2 steps`.
@@ -69,11 +126,15 @@ pub(crate) fn indented(text: &str, columns: usize) -> String {
     text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("{space}{line}\n") }).collect()
 }
 
-/// A word as a shell reads it: quoted where it must be.
+/// A word as a shell reads it: quoted where it must be, and harmless on a terminal.
 pub(crate) fn shell_word(word: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(&byte);
     if !word.is_empty() && word.bytes().all(plain) {
         word.to_owned()
+    } else if word.contains(['\n', '\t']) || harmless(word) != word {
+        let quoted = word.replace('\\', r"\\").replace('\'', r"\'").replace('\n', r"\n").replace('\t', r"\t");
+        // Always eight digits: the next character may be one.
+        format!("$'{}'", replaced(&quoted, |shown, hidden| shown.push_str(&format!("\\U{:08x}", u32::from(hidden)))))
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
     }

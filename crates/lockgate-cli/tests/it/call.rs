@@ -1,6 +1,6 @@
 //! `lockgate call`.
 
-use crate::command::Desk;
+use crate::command::{Desk, Done};
 
 #[test]
 fn the_wire_shape_with_every_digit() {
@@ -96,4 +96,28 @@ fn a_call_that_waits_goes_on_with_its_approval() {
     let again = desk.run(&["call", "ticket.toml", "create_ticket", arguments, "--approval", id]);
     assert_eq!(again.json()["meta"]["deduplicated"], open["call_id"], "{}", again.whole());
     assert_eq!(desk.entered("create_ticket.count"), 1);
+}
+
+#[test]
+fn a_secret_among_the_arguments_is_not_repeated() {
+    let desk = Desk::new();
+    let text = std::fs::read_to_string(desk.path("ticket.toml")).unwrap();
+    desk.write("ticket.toml", &format!("{text}\n[tools]\nsecrets_from_env = [\"TICKET_KEY\"]\n"));
+    let arguments = ["call", "ticket.toml", "create_ticket", r#"{"title": "key hunter2-hunter2"}"#];
+    let output = desk.command(&arguments).env("TICKET_KEY", "hunter2-hunter2").output().unwrap();
+    let done = Done::of(&["call", "ticket.toml", "create_ticket", "…"], &output);
+    assert!(!done.stderr.contains("hunter2") && !done.stdout.contains("hunter2"), "{}", done.whole());
+    insta::assert_snapshot!(done.whole());
+}
+
+#[test]
+fn an_operator_who_has_the_error_id_finds_the_text() {
+    let desk = Desk::new();
+    let call = desk.run(&["call", "tools.toml", "broken"]).json();
+    let error_id = call["meta"]["error_id"].as_str().unwrap();
+    let run = &call["call_id"].as_str().unwrap()[..16];
+    let shown = desk.run(&["runs", "show", run, "--all"]);
+    assert!(shown.stdout.contains(error_id) && shown.stdout.contains("bug"), "{}", shown.whole());
+    insta::assert_snapshot!(shown.whole().replace(run, "RUN"));
+    assert!(desk.run(&["explain", "tool_internal_error"]).stdout.contains("lockgate runs show RUN --all"));
 }

@@ -34,6 +34,21 @@ impl Desk {
         Self { folder }
     }
 
+    /// A folder with the incident example where the checkout has it. What its tools count and journal stays in the copy.
+    pub(crate) fn with_example() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let example = "examples/incident";
+        std::fs::create_dir_all(folder.path().join(example)).unwrap();
+        for file in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(example)).unwrap() {
+            let file = file.unwrap();
+            let is_input = file.path().extension().is_some_and(|kind| kind == "toml" || kind == "json");
+            if is_input {
+                std::fs::copy(file.path(), folder.path().join(example).join(file.file_name())).unwrap();
+            }
+        }
+        Self { folder }
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

@@ -59,3 +59,37 @@ fn usage_goes_to_stderr() {
         assert!(!done.stderr.is_empty());
     }
 }
+
+#[test]
+fn a_script_that_cannot_be_read() {
+    let desk = Desk::new();
+    std::fs::remove_file(desk.path("incident.json")).unwrap();
+    insta::assert_snapshot!(desk.run(&["run", "incident.toml"]).whole());
+}
+
+/// What was typed and what a file says cannot drive the terminal, whatever the colours are.
+#[test]
+fn no_message_drives_the_terminal() {
+    let desk = Desk::new();
+    let hostile = "\u{1b}]0;t\u{7}\u{9b}2J\u{8}\u{202e}\u{200b}\nerror: all is well";
+    desk.write("keys.toml", "task = \"x\"\n\"a\\u001b[2J\\nhint: b\" = 1\n");
+    let typed: [&[&str]; 6] = [
+        &["run", hostile],
+        &["explain", hostile],
+        &["runs", "show", hostile, "--journal", hostile],
+        &["tools", "describe", "tools.toml", hostile],
+        &["fly", hostile],
+        &["run", "keys.toml"],
+    ];
+    for arguments in typed {
+        for color in ["never", "always"] {
+            let done = desk.run(&[arguments, &["--color", color]].concat());
+            assert_eq!(done.code, Some(2), "{}", done.whole());
+            let plain = done.stderr.replace("\u{1b}[", "");
+            let hidden = |character: &char| character.is_control() && *character != '\n';
+            assert!(!plain.contains(|character| hidden(&character) || "\u{202e}\u{200b}".contains(character)), "{plain:?}");
+            assert!(!done.stderr.contains("[2J\u{1b}") && !done.stderr.contains("\u{1b}[2J"), "{:?}", done.stderr);
+            assert!(!done.stderr.lines().any(|line| line.starts_with("error: all") || line.starts_with("hint: b")), "{plain}");
+        }
+    }
+}

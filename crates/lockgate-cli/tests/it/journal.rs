@@ -84,3 +84,8 @@ fn what_cannot_be_read_is_no_verdict() {
     }
     assert!(!desk.path(".lockgate").exists(), "looking made a journal");
 }
+
+#[test]
+fn its_help() {
+    insta::assert_snapshot!(Desk::new().run(&["journal", "check", "--help"]).whole());
+}

@@ -9,6 +9,7 @@ mod approvals;
 mod call;
 mod command;
 mod errors;
+mod examples;
 mod explain;
 mod help;
 mod interrupts;

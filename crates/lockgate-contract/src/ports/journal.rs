@@ -22,6 +22,10 @@ pub trait Journal: Send + Sync {
     /// Makes a run with its first event.
     fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<Appended, JournalError>>;
 
+    /// Takes the right to drive a run; nothing when somebody else has it. Whoever has it knows that no other driver's call
+    /// is on its way: what was started and has no result is lost.
+    fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>>;
+
     /// Adds events to a run.
     fn append<'a>(&'a self, run: &'a RunId, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>>;
 
@@ -74,6 +78,18 @@ pub trait Journal: Send + Sync {
 
     /// One line a fact, for `lockgate doctor`: where it is, what it promises, which schema version.
     fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>>;
+}
+
+/// The right to drive a run. It ends with this value, and with the process that holds it, however that ends.
+pub struct RunHold {
+    _kept: Box<dyn Send + Sync>,
+}
+
+impl RunHold {
+    /// A right that ends when `kept` is dropped.
+    pub fn new(kept: impl Send + Sync + 'static) -> Self {
+        Self { _kept: Box::new(kept) }
+    }
 }
 
 /// A run that does not exist yet.

@@ -95,15 +95,15 @@ async fn send(record: Record, bench: &mut Bench, effect: Effect) -> Released {
         _ => bench.decide(&approval, ApprovalState::Granted).await,
     }
     match record {
-        Record::Expired => bench.clock.pass(Duration::from_secs(600)),
+        Record::Expired => bench.clock.pass(Duration::from_mins(10)),
         Record::Withdrawn => bench.decide(&approval, ApprovalState::Withdrawn).await,
-        Record::DigestDiffers => request.call.arguments_text = r#"{"n":50}"#.to_owned(),
+        Record::DigestDiffers => r#"{"n":50}"#.clone_into(&mut request.call.arguments_text),
         Record::OtherCall => {
             let other = bench.request(effect.word(), arguments);
             request = Request { terms: request.terms, ..other };
             request.terms.requested_before = false;
         }
-        Record::OtherTool => request.call.tool_name = "other".to_owned(),
+        Record::OtherTool => "other".clone_into(&mut request.call.tool_name),
         Record::OtherDefinition => {
             let new = asking(&bench.counters, effect, "2.6");
             bench.registry.replace(new, ReplacementRule::Migrate).unwrap();
@@ -159,7 +159,7 @@ async fn the_call_runs_under_its_own_id_and_the_use_stands_before_it() {
         bench.journal.approval(settlement.settled().audit.approval_id.as_ref().unwrap()).await.unwrap().unwrap();
     assert_eq!(record.state, ApprovalState::Consumed);
     assert_eq!(record.arguments_digest, settlement.settled().audit.arguments_digest.unwrap()); // R-171
-    assert_eq!(record.expires_at.since(record.requested_at), Duration::from_secs(600)); // R-171
+    assert_eq!(record.expires_at.since(record.requested_at), Duration::from_mins(10)); // R-171
     assert_eq!(record.call_id, request.call.call_id);
 }
 
@@ -318,7 +318,9 @@ async fn decisions_belong_to_their_call_in_whatever_order_they_come() {
     assert_ne!(first, second); // R-218
     bench.decide(&second, ApprovalState::Granted).await;
     bench.decide(&first, ApprovalState::Denied).await;
-    requests.iter_mut().for_each(|request| request.terms.requested_before = true);
+    for request in &mut requests {
+        request.terms.requested_before = true;
+    }
     assert_eq!(word(&bench.send(&requests[1]).await), "ok"); // R-219
     assert_eq!(word(&bench.send(&requests[0]).await), "approval_denied");
     assert_eq!(bench.handler_count(), 1);

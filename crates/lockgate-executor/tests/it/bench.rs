@@ -16,7 +16,7 @@ use lockgate_contract::effect::Effect;
 use lockgate_contract::event::{Body, Event, EventType, NewEvent, Settled};
 use lockgate_contract::ids::{ApprovalId, CallId, RunId};
 use lockgate_contract::observation::SyntheticObservations;
-use lockgate_contract::ports::{Clock, Decision, Journal, NewRun, NoRedaction, Redactor};
+use lockgate_contract::ports::{ApprovalFilter, Clock, Decision, Journal, NewRun, NoRedaction, Redactor};
 use lockgate_contract::run::RunKind;
 use lockgate_contract::subject::Subject;
 use lockgate_contract::time::Timestamp;
@@ -278,7 +278,7 @@ impl Bench {
     /// Everything of the run that is stored, as one text.
     pub(crate) async fn stored_text(&self) -> String {
         let events = self.events().await;
-        let approvals = self.journal.inner().approvals(Default::default()).await.unwrap();
+        let approvals = self.journal.inner().approvals(ApprovalFilter::default()).await.unwrap();
         let approvals: Vec<&str> = approvals.iter().flat_map(|one| [one.arguments.text(), &*one.shown_text]).collect();
         let events: Vec<&str> = events.iter().map(|event| event.data.text()).collect();
         format!("{}\n{}", events.join("\n"), approvals.join("\n"))

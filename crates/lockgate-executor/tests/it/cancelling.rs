@@ -128,7 +128,7 @@ async fn no_handler_can_stop_the_run() {
 async fn one_call_that_ends_takes_no_other_along() {
     let bench = Setup::new(|counters| {
         let quick = tool(counters, Effect::Write).timeout(Duration::from_secs(1)).permission(Permission::Allow);
-        let slow = tool(counters, Effect::Read).timeout(Duration::from_secs(60));
+        let slow = tool(counters, Effect::Read).timeout(Duration::from_mins(1));
         vec![
             with_handler(quick, counters, |_, _| std::future::pending()),
             with_handler(slow, counters, |_, context: ToolContext| async move {

@@ -33,7 +33,7 @@ async fn assert_sound(bench: &Bench, effect: Effect, released: &Released, case: 
         other => panic!("{case}: {other:?}"),
     };
     assert!(!told.contains("/srv/journal.db"), "{case}: {told}");
-    match result.code().map(|code| code.word()) {
+    match result.code().map(lockgate_contract::outcome::Outcome::word) {
         None => assert!(kinds.contains(&"tool.finished".to_owned()), "{case}: shown but not stored: {kinds:?}"),
         Some("storage_unavailable") => assert_eq!(bench.handler_count(), 0, "{case}"),
         Some("result_not_recorded") => {

@@ -44,8 +44,10 @@ fn three(of: impl Fn(Effect) -> ToolSpec) -> Vec<ToolSpec> {
     EFFECTS.map(of).into()
 }
 
+type MakeHandler = fn() -> Handler;
+
 /// Every way in which a handler can panic, by name.
-fn handlers() -> Vec<(&'static str, fn() -> Handler)> {
+fn handlers() -> Vec<(&'static str, MakeHandler)> {
     vec![
         ("before its future exists", || {
             Handler::untyped(|_, _| -> std::future::Ready<Result<Output, Failure>> { panic!("at once") })

@@ -73,7 +73,8 @@ fn shaped(place: &'static str, shape: Shape) -> Case {
 
 /// The secret with every character as a JSON escape.
 fn escaped() -> String {
-    CANARY.chars().map(|character| format!("\\u{:04x}", u32::from(character))).collect()
+    let escapes: Vec<String> = CANARY.chars().map(|character| format!("\\u{:04x}", u32::from(character))).collect();
+    escapes.concat()
 }
 
 fn cases() -> Vec<Case> {
@@ -85,7 +86,7 @@ fn cases() -> Vec<Case> {
         Case { arguments: format!(r#"{{"text":{in_json}}}"#), ..case("argument", fine) },
         Case { arguments: format!(r#"{{"text":"{}"}}"#, escaped()), ..case("argument in escapes", fine) },
         Case { arguments: format!(r#"{{"text":"{}""#, escaped()), ..case("broken arguments in escapes", fine) },
-        Case { arguments: format!(r#"{{{in_json}:1}}"#), ..case("argument name", fine) },
+        Case { arguments: format!(r"{{{in_json}:1}}"), ..case("argument name", fine) },
         Case { arguments: format!(r#"{{"n":{in_json}}}"#), ..case("argument of the wrong type", fine) },
         Case { arguments: CANARY.to_owned(), ..case("arguments that are no JSON", fine) },
         Case {

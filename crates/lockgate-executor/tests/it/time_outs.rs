@@ -182,7 +182,7 @@ async fn a_handler_that_blocks_is_left_behind() {
 
 #[tokio::test]
 async fn a_dropped_call_tells_what_it_left_behind() {
-    let Blocking { bench, mut entered, go, told_to_stop } = blocking(Duration::from_secs(600)).await;
+    let Blocking { bench, mut entered, go, told_to_stop } = blocking(Duration::from_mins(10)).await;
     let request = bench.request("write", "{}");
     {
         let call = bench.send(&request);
@@ -199,7 +199,7 @@ async fn a_dropped_call_tells_what_it_left_behind() {
 
 #[tokio::test]
 async fn a_handler_that_blocks_answers_like_any_other() {
-    let Blocking { bench, go, told_to_stop, .. } = blocking(Duration::from_secs(600)).await;
+    let Blocking { bench, go, told_to_stop, .. } = blocking(Duration::from_mins(10)).await;
     go.send(()).unwrap();
     let settlement = settlement(bench.send(&bench.request("write", "{}")).await);
     assert_eq!(settlement.result().data.as_ref().unwrap().text(), r#""late""#);

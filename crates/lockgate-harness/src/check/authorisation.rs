@@ -25,12 +25,18 @@ impl Ledger {
         let code = settled.code.as_ref();
         let denied_by_policy = code.is_some_and(|code| code.is(Code::PolicyDenied));
         let decision = settled.audit.decision.as_deref();
-        // A cancel and a defect of the gate settle also what was denied.
+        // A policy that gave no answer in time denies without a word; a cancel and a defect of the gate settle also what
+        // was denied.
         let ended_otherwise = code.is_some_and(|code| code.is(Code::GateInternalError) || code.is(Code::Cancelled));
-        if denied_by_policy != (decision == Some("deny")) && !ended_otherwise {
+        let contradicts = match decision {
+            Some("deny") => !denied_by_policy && !ended_otherwise,
+            Some(_) => denied_by_policy,
+            None => false,
+        };
+        if contradicts {
             let text = format!(
-                "the policy answered {}, and the call ended as {}",
-                decision.map_or_else(|| "nothing".to_owned(), |word| format!("`{word}`")),
+                "the policy answered `{}`, and the call ended as {}",
+                decision.unwrap_or_default(),
                 code.map_or("ok", Outcome::word),
             );
             self.report_call(Invariant::Authorisation, place, [event.seq], text);

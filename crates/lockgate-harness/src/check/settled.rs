@@ -4,6 +4,7 @@ use lockgate_contract::effect::EffectState;
 use lockgate_contract::event::{Event, EventType, Settled};
 use lockgate_contract::ids::CallId;
 use lockgate_contract::outcome::{Code, Outcome, Status};
+use lockgate_contract::run::Limit;
 
 use crate::check::Invariant;
 use crate::check::ledger::{Ending, Ledger};
@@ -27,7 +28,8 @@ impl Ledger {
         if self.calls[place].ending.is_some() {
             return;
         }
-        if settled.status == Status::Executed {
+        // A shared result costs nothing.
+        if settled.status == Status::Executed && settled.meta.deduplicated.is_none() {
             self.executed = self.executed.saturating_add(1);
         }
         if settled.effect_state == EffectState::Unknown && !self.calls[place].inner {
@@ -139,7 +141,9 @@ impl Ledger {
             Some(start) if !ran => {
                 let started = start.seq;
                 // The intent stands, and the handler was not entered; or it is said that nobody knows.
-                let not_entered = is(Code::Cancelled) || is(Code::StorageUnavailable) || is(Code::GateInternalError);
+                let too_late = is(Code::LimitReached) && settled.reason.as_deref() == Some(Limit::Deadline.word());
+                let not_entered =
+                    too_late || is(Code::Cancelled) || is(Code::StorageUnavailable) || is(Code::GateInternalError);
                 let admitted = not_entered || settled.effect_state == EffectState::Unknown;
                 let same_drive = start.drive == self.drive;
                 // Tried again by another driver, and refused this time.

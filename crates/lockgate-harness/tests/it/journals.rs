@@ -65,6 +65,13 @@ impl Journal for Faulty {
         Box::pin(self.commit(self.inner.create_run(run)))
     }
 
+    fn hold<'a>(
+        &'a self,
+        run: &'a RunId,
+    ) -> BoxFuture<'a, Result<Option<lockgate_contract::ports::RunHold>, JournalError>> {
+        self.inner.hold(run)
+    }
+
     fn append<'a>(&'a self, run: &'a RunId, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
         Box::pin(self.commit(self.inner.append(run, events)))
     }

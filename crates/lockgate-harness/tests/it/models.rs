@@ -70,7 +70,9 @@ async fn a_clock_that_is_set_back_makes_nobody_ask_twice() {
 async fn the_deadline_cuts_a_call_short() {
     let bench = Bench::new([calls(&[("look", r#"{"do":"hangs"}"#), ("note", OK)])]);
     let bench = bench.within(|budget| budget.deadline_ms = 300);
+    let began = tokio::time::Instant::now();
     let run = bench.run().await;
+    assert_eq!(began.elapsed(), Duration::from_millis(300)); // not the tool's own second
     assert_eq!(crate::bench::codes(&run), ["timed_out", "limit_reached"]); // R-123
     assert_eq!(stop(&run), (RunStatus::LimitReached, "deadline".to_owned()));
     assert_eq!(bench.world.entered(), ["look"]);

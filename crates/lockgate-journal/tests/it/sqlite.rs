@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use lockgate_contract::approval::ApprovalState;
 use lockgate_contract::ids::{ApprovalId, ArtifactId, RunId};
-use lockgate_contract::ports::{ClaimRefused, JournalError};
+use lockgate_contract::ports::{ClaimRefused, Journal, JournalError};
 use lockgate_journal::{OpenError, SqliteJournal, SqliteOptions, open};
 use rusqlite::Connection;
 
@@ -20,6 +20,36 @@ fn refusal(path: &Path) -> OpenError {
 
 fn fact<'a>(facts: &'a [(String, String)], name: &str) -> &'a str {
     facts.iter().find(|(known, _)| known == name).map(|(_, fact)| fact.as_str()).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_handles_and_one_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let journals: Vec<_> = (0..4).map(|_| Arc::new(SqliteJournal::open(&path, ManualClock::new()).unwrap())).collect();
+    let run = RunId::new("run-a");
+    let holders = Arc::new(std::sync::atomic::AtomicU32::new(0));
+    let tasks: Vec<_> = journals
+        .into_iter()
+        .map(|journal| {
+            let (run, holders) = (run.clone(), Arc::clone(&holders));
+            tokio::spawn(async move {
+                for _ in 0..200 {
+                    if let Some(held) = journal.hold(&run).await.unwrap() {
+                        assert_eq!(holders.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
+                        tokio::task::yield_now().await;
+                        holders.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+                        drop(held);
+                    }
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().ends_with(".lock")), "{left:?}");
 }
 
 #[tokio::test]

@@ -243,7 +243,16 @@ fn huge_scripts_and_huge_texts_are_stopped() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
-    let error = ScriptedModel::read(Path::new("no/such/script.json")).unwrap_err();
-    assert_eq!(error.to_string(), "cannot read the script `no/such/script.json`");
+fn a_file_that_cannot_be_read_is_named_with_the_cause() {
+    let refusal = |path: &Path| ScriptedModel::read(path).unwrap_err().to_string();
+    let missing = refusal(Path::new("no/such/script.json"));
+    assert_eq!(missing, "the script `no/such/script.json` cannot be read: there is no such file");
+    let folder = tempfile::tempdir().unwrap();
+    let name = folder.path().display();
+    if cfg!(unix) {
+        assert_eq!(refusal(folder.path()), format!("the script `{name}` cannot be read: it is a folder"));
+    }
+    let binary = folder.path().join("binary.json");
+    std::fs::write(&binary, b"{\"turns\": \"\xff\"}").unwrap();
+    assert_eq!(refusal(&binary), format!("the script `{}` cannot be read: it is not UTF-8", binary.display()));
 }

@@ -1,4 +1,5 @@
-//! A catalog in TOML: one `[[tool]]` table for each tool.
+//! A catalog in TOML: one `[[tool]]` table for each tool. `[[tools]]`, as the table of a SQLite catalog is called, is the
+//! same.
 
 use std::path::Path;
 
@@ -14,6 +15,8 @@ use crate::mock::check_keys;
 struct File {
     /// The tools.
     tool: Vec<serde_json::Value>,
+    /// The same under another name.
+    tools: Vec<serde_json::Value>,
 }
 
 /// The rows, in the order of the file.
@@ -24,11 +27,15 @@ pub(super) fn read_rows(path: &Path, text: &str) -> Result<Vec<Document>, Source
     })?;
     let refused = |problem| SourceError::Catalog { path: path.to_owned(), problem: Box::new(problem) };
     check_keys::<File>(file.root(), "").map_err(refused)?;
-    match file.root().get("tool") {
-        None => Ok(Vec::new()),
-        Some(rows) if rows.kind() == Kind::Array => Ok(rows.elements().map(|row| row.to_document()).collect()),
-        Some(_) => Err(refused(Problem::Invalid {
-            detail: "`tool` is one table; each tool is written under a line `[[tool]]`, with two brackets".to_owned(),
-        })),
+    let mut all = Vec::new();
+    for rows in ["tool", "tools"].iter().filter_map(|key| file.root().get(key)) {
+        if rows.kind() != Kind::Array {
+            return Err(refused(Problem::Invalid {
+                detail: "`tool` is one table; each tool is written under a line `[[tool]]`, with two brackets"
+                    .to_owned(),
+            }));
+        }
+        all.extend(rows.elements().map(|row| row.to_document()));
     }
+    Ok(all)
 }

@@ -2,7 +2,7 @@ use lockgate::contract::effect::EffectState;
 use lockgate::contract::event::{
     Audit, Body, Event, ModelRequested, ModelResponded, NewEvent, RunCompleted, RunFailed, Settled, ToolRequested,
 };
-use lockgate::contract::ids::{CallId, RunId};
+use lockgate::contract::ids::{CallId, ErrorId, RunId};
 use lockgate::contract::outcome::{Code, Outcome, Status};
 use lockgate::contract::result::Meta;
 use lockgate::contract::time::Timestamp;
@@ -87,4 +87,24 @@ fn what_others_wrote_cannot_drive_the_terminal() {
     let failed = RunFailed { reason: "model_failed".to_owned(), detail: "\u{1b}[2J".to_owned() };
     let row = plain(&EventTable::new(true).row(1, &event(1, &Body::RunFailed(failed))));
     assert!(row.ends_with("model_failed: \\u{1b}[2J\n"), "{row:?}");
+}
+
+#[test]
+fn an_operator_finds_the_text_beside_the_error_id() {
+    let Body::Settled(mut failed) = settled(Some(Code::ToolInternalError), None, EffectState::Unknown) else {
+        unreachable!()
+    };
+    failed.meta.error_id = Some(ErrorId::new("err-3f9a61c07b2e"));
+    failed.audit.text = Some("panicked: bug\u{1b}[2J\nat line 3".to_owned());
+    let event = event(14, &Body::Settled(failed));
+    insta::assert_snapshot!(plain(&EventTable::new(true).row(14, &event)), @"");
+    insta::assert_snapshot!(plain(&EventTable::new(false).row(14, &event)), @"");
+}
+
+#[test]
+fn the_true_reason_stands_below_a_refusal() {
+    let Body::Settled(mut refused) = settled(Some(Code::UnknownTool), None, EffectState::None) else { unreachable!() };
+    refused.audit.reason = Some("not_allowed".to_owned());
+    let row = plain(&EventTable::new(true).row(1, &event(1, &Body::Settled(refused))));
+    assert!(row.ends_with("unknown_tool\n        not_allowed\n"), "{row}");
 }

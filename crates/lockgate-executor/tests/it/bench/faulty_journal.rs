@@ -120,6 +120,13 @@ impl Journal for FaultyJournal {
         self.inner.create_run(run)
     }
 
+    fn hold<'a>(
+        &'a self,
+        run: &'a RunId,
+    ) -> BoxFuture<'a, Result<Option<lockgate_contract::ports::RunHold>, JournalError>> {
+        self.inner.hold(run)
+    }
+
     fn append<'a>(&'a self, run: &'a RunId, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
         Box::pin(self.through(Method::Append, self.inner.append(run, events)))
     }

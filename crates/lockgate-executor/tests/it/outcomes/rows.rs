@@ -452,7 +452,7 @@ async fn approvals_that_cannot_be_used() {
             let open = bench.ask(&request).await;
             match decision {
                 Some(answer) => bench.decide(open.approval_id(), answer).await,
-                None => bench.clock.pass(Duration::from_secs(600)),
+                None => bench.clock.pass(Duration::from_mins(10)),
             }
             request.terms.requested_before = true;
             let settlement = settlement(bench.send(&request).await);

@@ -169,19 +169,21 @@ proptest! {
         setup in setup(),
         tool in tool_name(),
         arguments in arguments(),
-        again in proptest::collection::vec((proptest::option::weighted(0.8, answer()), any::<bool>()), 0..4),
+        again in proptest::collection::vec((proptest::option::weighted(0.8, answer()), 0..4_u32), 0..4),
     ) {
         let events = block_on(async {
             let bench = Bench::new(setup);
             bench.call(&tool, &arguments, None).await;
-            for (answer, same) in again {
+            for (answer, how) in again {
                 if let Some(answer) = answer {
                     bench.decide(answer).await;
                 }
                 let approval = bench.approvals().await.into_iter().next();
-                if let Some(approval) = approval {
-                    let arguments = if same { arguments.as_str() } else { r#"{"do":"other"}"# };
-                    bench.call(&tool, arguments, Some(approval)).await;
+                match (how, approval) {
+                    (0, _) => bench.resume(None).await,
+                    (1, Some(approval)) => bench.call(&tool, r#"{"do":"other"}"#, Some(approval)).await,
+                    (_, Some(approval)) => bench.call(&tool, &arguments, Some(approval)).await,
+                    (_, None) => {}
                 }
             }
             bench.events().await

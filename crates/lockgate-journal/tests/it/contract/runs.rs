@@ -20,6 +20,19 @@ contract! {
     the_status_is_that_of_the_last_run_event;
     runs_are_listed_newest_first;
     an_unknown_run_is_an_error;
+    a_run_is_driven_by_one;
+}
+
+async fn a_run_is_driven_by_one(f: Fixture) {
+    let (run, other) = (f.create("run-a").await, f.create("run/../ä").await);
+    let held = f.journal.hold(&run).await.unwrap();
+    assert!(held.is_some());
+    assert!(f.journal.hold(&run).await.unwrap().is_none());
+    assert!(f.journal.hold(&other).await.unwrap().is_some());
+    drop(held);
+    for _ in 0..3 {
+        assert!(f.journal.hold(&run).await.unwrap().is_some());
+    }
 }
 
 async fn a_run_begins_with_its_first_event(f: Fixture) {

@@ -138,10 +138,10 @@ pub(super) async fn list_changes_under_a_run(case: Case) {
     assert_eq!(calls, "model calls b, then a");
     let world = World::in_memory();
     reads(&world, &["a", "b"]);
-    let (registry, changed, added) = (Arc::clone(&world.registry), std::sync::Mutex::new(Some(())), world.clone());
+    let (registry, once, added) = (Arc::clone(&world.registry), std::sync::Mutex::new(Some(())), world.clone());
     // The change comes while the first turn is under way.
     let changes = in_time(move |_, _| {
-        if changed.lock().unwrap().take().is_some() {
+        if once.lock().unwrap().take().is_some() {
             assert!(registry.revoke("b"));
             let schema = r#"{"type":"object","properties":{"x":{"type":"string"}}}"#;
             let a = ToolSpec::builder("a").effect(Effect::Read).input_schema_text(schema);

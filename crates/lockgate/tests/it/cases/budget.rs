@@ -42,11 +42,16 @@ pub(super) async fn no_overshoot(case: Case) {
     }
 }
 
+/// How a budget differs from the default.
+type Change = fn(&mut Budget);
+
+/// The words of a stop.
+type Stop = (&'static str, &'static str);
+
 /// What a model does with its turns under a budget, how often the handler is entered, and how the run stops.
 #[tokio::test]
 async fn limits_of_nothing_and_of_one() {
-    type Change = fn(&mut Budget);
-    let rows: &[(&str, Change, usize, u32, (&str, &str))] = &[
+    let rows: &[(&str, Change, usize, u32, Stop)] = &[
         ("no steps", |budget| budget.max_steps = 0, 0, 0, ("limit_reached", "max_steps")),
         ("one step", |budget| budget.max_steps = 1, 2, 1, ("limit_reached", "max_steps")),
         ("no action", |budget| budget.max_valid_actions = 0, 0, 1, ("limit_reached", "max_valid_actions")),

@@ -90,7 +90,7 @@ async fn page_through(world: &World, artifact: &ArtifactId) -> String {
     let mut world = world.clone();
     (world.budget.max_calls_per_turn, world.budget.max_valid_actions) = (200, 500);
     let ran = world.run_turns(turns).await;
-    let mut paged: Vec<u8> = Vec::new();
+    let mut read: Vec<u8> = Vec::new();
     for index in 1..ran.result.calls.len() {
         let settled = ran.settled(index);
         if !settled.ok {
@@ -101,10 +101,10 @@ async fn page_through(world: &World, artifact: &ArtifactId) -> String {
         let data = settled.data.as_ref().unwrap().root();
         let (start, text): (usize, String) =
             (data.get("offset").unwrap().decode().unwrap(), data.get("text").unwrap().decode().unwrap());
-        paged.truncate(start);
-        paged.extend(text.as_bytes());
+        read.truncate(start);
+        read.extend(text.as_bytes());
     }
-    String::from_utf8(paged).unwrap()
+    String::from_utf8(read).unwrap()
 }
 
 /// What is shown of an output that was too large: head and tail on character bounds, and the exact count of the rest.

@@ -155,6 +155,7 @@ fn check_shared(ran: &Ran, rule: OnDuplicate) {
     assert_eq!(ran.result.calls[1].deduplicated, shares);
     if shares {
         assert_eq!(ran.told(0), ran.told(1));
+        assert_eq!(ran.result.valid_actions, 1, "what did not run is no action");
     }
 }
 

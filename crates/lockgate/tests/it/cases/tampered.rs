@@ -41,6 +41,13 @@ impl Journal for Tampered {
         self.journal.create_run(run)
     }
 
+    fn hold<'a>(
+        &'a self,
+        run: &'a RunId,
+    ) -> BoxFuture<'a, Result<Option<lockgate::contract::ports::RunHold>, JournalError>> {
+        self.journal.hold(run)
+    }
+
     fn append<'a>(&'a self, run: &'a RunId, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
         self.journal.append(run, events)
     }

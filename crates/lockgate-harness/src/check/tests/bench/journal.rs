@@ -11,7 +11,7 @@ use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
     Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, NewRun,
-    RunFilter, RunRecord, StoredArtifact,
+    RunFilter, RunHold, RunRecord, StoredArtifact,
 };
 use lockgate_journal::MemoryJournal;
 use tokio::sync::Notify;
@@ -129,6 +129,10 @@ impl MeddledJournal {
 impl Journal for MeddledJournal {
     fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<Appended, JournalError>> {
         self.inner.create_run(run)
+    }
+
+    fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
+        self.inner.hold(run)
     }
 
     fn append<'a>(&'a self, run: &'a RunId, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
