@@ -69,7 +69,8 @@ impl Check {
             Verdict::Warn => styled(OPEN, "warn"),
             Verdict::Fail => styled(BAD, "fail"),
         };
-        let hint = self.hint.as_deref().map(|hint| format!("{:26}hint: {}\n", "", hanging(hint, 32))).unwrap_or_default();
+        let hint =
+            self.hint.as_deref().map(|hint| format!("{:26}hint: {}\n", "", hanging(hint, 32))).unwrap_or_default();
         format!("{verdict}  {}  {}\n{hint}", padded(&one_line(&self.name, 40), 18), hanging(&self.detail, 26))
     }
 }

@@ -89,7 +89,8 @@ pub(crate) fn styles_only(text: &str) -> String {
     while let Some(at) = rest.find("\u{1b}[") {
         let (before, code) = rest.split_at(at);
         shown.push_str(&harmless(before));
-        let end = code[2..].find(|character: char| !character.is_ascii_digit() && character != ';').map_or(2, |end| end + 2);
+        let end =
+            code[2..].find(|character: char| !character.is_ascii_digit() && character != ';').map_or(2, |end| end + 2);
         let length = if code[end..].starts_with('m') { end + 1 } else { 1 };
         let (code, after) = code.split_at(length);
         if length > 1 {

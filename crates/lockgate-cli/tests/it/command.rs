@@ -121,9 +121,11 @@ impl Done {
     }
 }
 
-/// Ids are numbered as they appear, times stand still; everything keeps its width.
+/// The folder has one name, ids are numbered as they appear, times stand still; what stands in tables keeps its width.
 fn settled(text: &str) -> String {
-    let text = numbered(text, "(run-)[0-9a-f]{12}", 12);
+    let desk = Regex::new(r"(/[^\s`'/]+)*/\.tmp[A-Za-z0-9]+").unwrap();
+    let text = desk.replace_all(text, "/DESK");
+    let text = numbered(&text, "(run-)[0-9a-f]{12}", 12);
     let text = numbered(&text, "(apr-)[0-9a-f]{16}", 16);
     let text = numbered(&text, "(art-)[0-9a-f]{16}", 16);
     let text = numbered(&text, "(err-)[0-9a-f]{12}", 12);

@@ -87,9 +87,15 @@ fn no_message_drives_the_terminal() {
             assert_eq!(done.code, Some(2), "{}", done.whole());
             let plain = done.stderr.replace("\u{1b}[", "");
             let hidden = |character: &char| character.is_control() && *character != '\n';
-            assert!(!plain.contains(|character| hidden(&character) || "\u{202e}\u{200b}".contains(character)), "{plain:?}");
+            assert!(
+                !plain.contains(|character| hidden(&character) || "\u{202e}\u{200b}".contains(character)),
+                "{plain:?}"
+            );
             assert!(!done.stderr.contains("[2J\u{1b}") && !done.stderr.contains("\u{1b}[2J"), "{:?}", done.stderr);
-            assert!(!done.stderr.lines().any(|line| line.starts_with("error: all") || line.starts_with("hint: b")), "{plain}");
+            assert!(
+                !done.stderr.lines().any(|line| line.starts_with("error: all") || line.starts_with("hint: b")),
+                "{plain}"
+            );
         }
     }
 }

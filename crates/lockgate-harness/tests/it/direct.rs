@@ -208,6 +208,49 @@ async fn a_direct_run_has_no_driver() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_direct_run_whose_caller_died_is_brought_to_its_end() {
+    // The commits of such a run: start, claim, result, end.
+    let table = [
+        (Fault::Dead(2), "look", "cancelled", RunStatus::Cancelled, 1), // a read leaves no trace of its start
+        (Fault::Dead(2), "note", "cancelled", RunStatus::Cancelled, 0),
+        (Fault::DeadAfter(2), "note", "outcome_unknown", RunStatus::NeedsReconciliation, 0), // R-126
+        (Fault::Dead(3), "note", "outcome_unknown", RunStatus::NeedsReconciliation, 1),
+        (Fault::Dead(4), "note", "ok", RunStatus::Completed, 1),
+    ];
+    for (fault, tool, expected, status, entries) in table {
+        let mut bench = Bench::new([]);
+        let disk = Arc::clone(&bench.journal);
+        bench.journal = Faulty::new(&disk, fault);
+        let dies = tokio::time::timeout(std::time::Duration::from_secs(100), call(&bench, tool, OK));
+        assert!(dies.await.is_err());
+        let bench = bench.restarted(disk);
+        let run = "run-000000000001".into();
+        let state = bench.runner().resume(&run, Resume::default()).await.unwrap();
+        assert_eq!(state.stop().map(Stop::status), Some(status), "{fault:?}");
+        // Nothing was asked for before the start was written: there is no call then, and nothing ran for it.
+        let codes = crate::bench::codes(&state);
+        assert!(codes.is_empty() && expected == "cancelled" || codes == [expected], "{fault:?}: {codes:?}");
+        assert_eq!(bench.world.entries().len(), entries, "{fault:?}");
+        assert_eq!(lockgate_harness::check::events(&bench.events(&run).await), []);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_caller_does_not_disturb_the_first() {
+    let bench = Bench::new([]);
+    let slow = r#"{"do":"slow","n":1}"#;
+    let approval = call(&bench, "pay", slow).await.result.meta.approval_id.unwrap();
+    bench.decide(&approval, ApprovalState::Granted).await.unwrap();
+    let (first, second) =
+        tokio::join!(call_with(&bench, "pay", slow, &approval), call_with(&bench, "pay", slow, &approval));
+    assert_eq!((code(&first), first.status), ("ok", Some(Status::Executed)));
+    assert_eq!((code(&second), second.status), ("in_progress", None));
+    let later = call_with(&bench, "pay", slow, &approval).await;
+    assert_eq!((code(&later), later.result.meta.deduplicated.is_some()), ("ok", true));
+    assert_eq!(bench.world.entered(), ["pay"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_approval_that_is_not_there() {
     let bench = Bench::new([]);
     let again = DirectCall { approval: Some("apr-0000000000000000".into()), ..direct(&bench, "pay", OK) };

@@ -103,6 +103,7 @@ fn journal_page() {
 }
 
 /// The most telling bad journal of an invariant: the named events, and those beside them.
+#[expect(clippy::disallowed_methods, reason = "the corpus is checked in")]
 fn example(invariant: Invariant) -> String {
     const TELLING: [&str; 6] = ["misplaced", "dropped", "doubled", "swapped", "truncated", "edited"];
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/journals/bad");

@@ -97,8 +97,12 @@ fn an_operator_finds_the_text_beside_the_error_id() {
     failed.meta.error_id = Some(ErrorId::new("err-3f9a61c07b2e"));
     failed.audit.text = Some("panicked: bug\u{1b}[2J\nat line 3".to_owned());
     let event = event(14, &Body::Settled(failed));
-    insta::assert_snapshot!(plain(&EventTable::new(true).row(14, &event)), @"");
-    insta::assert_snapshot!(plain(&EventTable::new(false).row(14, &event)), @"");
+    insta::assert_snapshot!(plain(&EventTable::new(true).row(14, &event)), @r"
+      14  tool.failed               run-34c559713956:step-0:call-0  create_ticket 1.0 · tool_internal_error · effect unknown · err-3f9a61c07b2e
+            panicked: bug\u{1b}[2J
+            at line 3
+    ");
+    insta::assert_snapshot!(plain(&EventTable::new(false).row(14, &event)), @"  14  tool.failed      run-34c559713956:step-0:call-0  create_ticket 1.0 · tool_internal_error · effect unknown · err-3f9a61c07b2e");
 }
 
 #[test]

@@ -3,8 +3,7 @@ use crate::render::style::{BAD, styled};
 
 /// What a terminal obeys, reorders by or does not show: a title, a bell, a C1 command, backspace, a line overwritten, text
 /// turned around, a word that is two, an invisible tag.
-const HOSTILE: [char; 8] =
-    ['\u{1b}', '\u{7}', '\u{9b}', '\u{8}', '\r', '\u{202e}', '\u{200b}', '\u{e0041}'];
+const HOSTILE: [char; 8] = ['\u{1b}', '\u{7}', '\u{9b}', '\u{8}', '\r', '\u{202e}', '\u{200b}', '\u{e0041}'];
 
 #[test]
 fn width_is_counted_in_columns() {
@@ -57,12 +56,16 @@ fn blanks_and_emoji_stay() {
 fn only_styles_reach_the_terminal() {
     let styled = styled(BAD, "error:");
     assert_eq!(styles_only(&styled), styled);
-    assert_eq!(styles_only("\u{1b}]0;title\u{7}x\u{1b}[2Jy\u{1b}[1;31mz\u{1b}["), "\\u{1b}]0;title\\u{7}x\\u{1b}[2Jy\u{1b}[1;31mz\\u{1b}[");
+    assert_eq!(
+        styles_only("\u{1b}]0;title\u{7}x\u{1b}[2Jy\u{1b}[1;31mz\u{1b}["),
+        "\\u{1b}]0;title\\u{7}x\\u{1b}[2Jy\u{1b}[1;31mz\\u{1b}["
+    );
 }
 
 #[test]
 fn a_message_forges_no_line() {
-    let lines = anstream::adapter::strip_str(&labelled(BAD, "error:", "`a\n  hint: run rm\r\nerror: b` is wrong\n")).to_string();
+    let lines = anstream::adapter::strip_str(&labelled(BAD, "error:", "`a\n  hint: run rm\r\nerror: b` is wrong\n"))
+        .to_string();
     assert_eq!(lines, "error: `a\n         hint: run rm\n       error: b` is wrong\n");
 }
 

@@ -142,7 +142,7 @@ fn assert_sound(events: &[Event]) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(512), max_shrink_iters: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(256), max_shrink_iters: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// a checker that cries wolf is not read any more.
     #[test]
