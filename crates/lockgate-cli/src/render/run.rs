@@ -26,7 +26,7 @@ pub(crate) fn calls(result: &RunResult) -> String {
             Cell::styled(FAINT, cut(id, 40)),
             Cell::styled(NAME, cut(&call.tool_name, 60)),
             Cell::new(call.tool_version.as_deref().map_or_else(|| "-".to_owned(), |version| cut(version, 20))),
-            Cell::new(outcome.to_owned()),
+            Cell::new(outcome),
         ]);
     }
     format!("\n{}", table.render())

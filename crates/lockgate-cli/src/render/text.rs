@@ -1,5 +1,7 @@
 //! Text that others wrote, made fit for a terminal; and plain sentences.
 
+use std::fmt::Write as _;
+
 use anstyle::Style;
 use lockgate::contract::approval::visible;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -135,7 +137,10 @@ pub(crate) fn shell_word(word: &str) -> String {
     } else if word.contains(['\n', '\t']) || harmless(word) != word {
         let quoted = word.replace('\\', r"\\").replace('\'', r"\'").replace('\n', r"\n").replace('\t', r"\t");
         // Always eight digits: the next character may be one.
-        format!("$'{}'", replaced(&quoted, |shown, hidden| shown.push_str(&format!("\\U{:08x}", u32::from(hidden)))))
+        let shown = replaced(&quoted, |shown, hidden| {
+            let _ = write!(shown, "\\U{:08x}", u32::from(hidden));
+        });
+        format!("$'{shown}'")
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
     }

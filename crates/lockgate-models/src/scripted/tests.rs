@@ -1,4 +1,4 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::disallowed_methods, reason = "tests read real files")]
 
 use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::ids::RunId;

@@ -1,25 +1,29 @@
 //! A small world around the gate: tools that note what reached them, a model that says what a test says, a clock that a
 //! test sets. Everything else is the product, put together as an embedding program does it.
 
+mod act;
+mod ran;
+mod script;
+mod set_clock;
+
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
 
 use lockgate::contract::approval::{Approval, ApprovalState};
 use lockgate::contract::arguments::Arguments;
 use lockgate::contract::digest::Digest;
-use lockgate::contract::document::Limits;
 use lockgate::contract::effect::OnUnknown;
-use lockgate::contract::event::{Event, EventType, Settled};
+use lockgate::contract::event::Event;
 use lockgate::contract::ids::RunId;
-use lockgate::contract::ports::{
-    ApprovalFilter, BoxFuture, Clock, Decision, DecisionRefused, Message, ModelError, ModelRequest, ModelResponse,
-    ProposedCall,
-};
-use lockgate::contract::time::Timestamp;
+use lockgate::contract::ports::{ApprovalFilter, Clock, Decision, DecisionRefused, ModelRequest, ProposedCall};
 use lockgate::harness::{DirectAnswer, Resume, RunError, RunState};
 use lockgate::prelude::*;
 use tempfile::TempDir;
+
+pub(super) use self::act::{Act, at_once, echo, in_time, raw};
+pub(super) use self::ran::{Ran, check_endings, check_events, code_of};
+use self::script::Script;
+pub(super) use self::script::Turn;
+use self::set_clock::SetClock;
 
 /// Everything that one run needs. The fields are what tests turn.
 #[derive(Clone)]
@@ -57,8 +61,7 @@ pub(super) struct Entry {
 impl World {
     /// A world that is gone with the test.
     pub(super) fn in_memory() -> Self {
-        // 2026-11-29T10:00:00Z
-        let clock = Arc::new(SetClock(AtomicI64::new(1_795_946_400_000)));
+        let clock = Arc::new(SetClock::default());
         Self {
             registry: Arc::new(Registry::default()),
             journal: open_journal("memory:", Arc::clone(&clock) as Arc<dyn Clock>).unwrap(),

@@ -159,6 +159,6 @@ async fn resumed_three_times_and_from_two_places_it_runs_once() {
         let (one, other) = tokio::join!(one.resume(ran.run_id(), resume()), other.resume(ran.run_id(), resume()));
         assert!(one.is_ok() || other.is_ok());
         assert_eq!(world.entered().len(), 1);
-        super::world::check_endings(&world.journal.events(ran.run_id(), 0).await.unwrap());
+        crate::cases::world::check_endings(&world.journal.events(ran.run_id(), 0).await.unwrap());
     }
 }

@@ -1,17 +1,23 @@
 //! What a run came to, in the words that tests compare.
 
-use super::*;
+use std::collections::BTreeMap;
+
+use lockgate::contract::document::Limits;
+use lockgate::contract::event::{Event, EventType, Settled};
+use lockgate::contract::ids::RunId;
+use lockgate::harness::{CallSummary, DirectAnswer, RunState};
+use lockgate::prelude::*;
 
 /// What holds in every journal, as the product's own checker sees it and as it is seen here.
-pub(super) fn check_events(events: &[Event]) {
+pub(in crate::cases) fn check_events(events: &[Event]) {
     let defects = lockgate::harness::check::events(events);
     assert!(defects.is_empty(), "{defects:#?}");
     check_endings(events);
 }
 
 /// Numbers without a gap, one ending a call, and no ending that was not asked for.
-pub(super) fn check_endings(events: &[Event]) {
-    let mut requested = std::collections::BTreeMap::new();
+pub(in crate::cases) fn check_endings(events: &[Event]) {
+    let mut requested = BTreeMap::new();
     for (seq, event) in (1..).zip(events) {
         assert_eq!(event.seq, seq, "numbers have no gap");
         Document::parse(event.data.text(), Limits::OWN).unwrap();
@@ -29,25 +35,25 @@ pub(super) fn check_endings(events: &[Event]) {
 }
 
 /// A run, as it stopped.
-pub(super) struct Ran {
-    pub(super) state: RunState,
-    pub(super) result: RunResult,
-    pub(super) events: Vec<Event>,
+pub(in crate::cases) struct Ran {
+    pub(in crate::cases) state: RunState,
+    pub(in crate::cases) result: RunResult,
+    pub(in crate::cases) events: Vec<Event>,
 }
 
 impl Ran {
-    pub(super) fn run_id(&self) -> &RunId {
+    pub(in crate::cases) fn run_id(&self) -> &RunId {
         self.state.run_id()
     }
 
     /// The stop state's word, and its reason's.
-    pub(super) fn stop(&self) -> (&'static str, &str) {
+    pub(in crate::cases) fn stop(&self) -> (&'static str, &str) {
         (self.result.status.unwrap().word(), self.result.reason.as_deref().unwrap())
     }
 
     /// How each call stands, in request order: `ok`, or its code with the reason word.
-    pub(super) fn codes(&self) -> Vec<String> {
-        let word = |call: &lockgate::harness::CallSummary| match (&call.code, &call.reason) {
+    pub(in crate::cases) fn codes(&self) -> Vec<String> {
+        let word = |call: &CallSummary| match (&call.code, &call.reason) {
             (None, _) if call.ok => "ok".to_owned(),
             (None, _) => "open".to_owned(),
             (Some(code), None) => code.word().to_owned(),
@@ -57,40 +63,40 @@ impl Ran {
     }
 
     /// The ending of a call.
-    pub(super) fn settled(&self, index: usize) -> &Settled {
+    pub(in crate::cases) fn settled(&self, index: usize) -> &Settled {
         self.state.calls().nth(index).unwrap().settled.as_ref().unwrap()
     }
 
     /// What the model is told about a call.
-    pub(super) fn told(&self, index: usize) -> String {
+    pub(in crate::cases) fn told(&self, index: usize) -> String {
         self.settled(index).model_content().text().to_owned()
     }
 
     /// What people are told about a call.
-    pub(super) fn audit(&self, index: usize) -> &str {
+    pub(in crate::cases) fn audit(&self, index: usize) -> &str {
         self.settled(index).audit.text.as_deref().unwrap()
     }
 
     /// The arguments of each call as the history holds them.
-    pub(super) fn history_arguments(&self) -> Vec<String> {
+    pub(in crate::cases) fn history_arguments(&self) -> Vec<String> {
         let messages = self.result.model_messages.iter().flatten();
         let calls = messages.flat_map(|message| message.calls.iter().flatten());
         calls.map(|call| call.arguments.text().to_owned()).collect()
     }
 
     /// The events of a type.
-    pub(super) fn events_of(&self, kind: &EventType) -> Vec<&Event> {
+    pub(in crate::cases) fn events_of(&self, kind: &EventType) -> Vec<&Event> {
         self.events.iter().filter(|event| event.kind == *kind).collect()
     }
 
     /// The whole journal of the run as text.
-    pub(super) fn journal_text(&self) -> String {
+    pub(in crate::cases) fn journal_text(&self) -> String {
         self.events.iter().map(|event| serde_json::to_string(event).unwrap() + "\n").collect()
     }
 }
 
 /// The code of a direct call's answer, as in [`Ran::codes`].
-pub(super) fn code_of(answer: &DirectAnswer) -> String {
+pub(in crate::cases) fn code_of(answer: &DirectAnswer) -> String {
     match &answer.result.error {
         None => "ok".to_owned(),
         Some(error) => match &error.reason {

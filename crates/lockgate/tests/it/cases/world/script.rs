@@ -1,9 +1,14 @@
 //! A model that says what a test says.
 
-use super::*;
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use lockgate::contract::document::Limits;
+use lockgate::contract::ports::{BoxFuture, Message, ModelError, ModelRequest, ModelResponse, ProposedCall};
+use lockgate::prelude::*;
 
 /// One turn of the model.
-pub(super) enum Turn {
+pub(in crate::cases) enum Turn {
     /// It asks for these calls.
     Calls(Vec<ProposedCall>),
     /// It says this, and no more.
@@ -15,9 +20,9 @@ pub(super) enum Turn {
 }
 
 /// A model that says its turns by the step, then `done`.
-struct Script {
-    turns: Vec<Turn>,
-    requests: Arc<Mutex<Vec<ModelRequest>>>,
+pub(super) struct Script {
+    pub(super) turns: Vec<Turn>,
+    pub(super) requests: Arc<Mutex<Vec<ModelRequest>>>,
 }
 
 impl ModelAdapter for Script {
@@ -42,8 +47,8 @@ impl ModelAdapter for Script {
 
 /// Every call of the history has exactly one result, right behind its message and in request order (R-092, R-196, S-16),
 /// and what it holds is JSON.
-pub(super) fn check_history(request: &ModelRequest) {
-    let mut due = std::collections::VecDeque::new();
+pub(in crate::cases) fn check_history(request: &ModelRequest) {
+    let mut due = VecDeque::new();
     for message in &request.messages {
         match message {
             Message::Tool { call_id, content } => {

@@ -1,12 +1,23 @@
 //! A clock that a test sets.
 
-use super::*;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use lockgate::contract::ports::Clock;
+use lockgate::contract::time::Timestamp;
 
 /// A clock that stands where a test puts it.
-pub(super) struct SetClock(AtomicI64);
+pub(in crate::cases) struct SetClock(AtomicI64);
+
+impl Default for SetClock {
+    /// 2026-11-29T10:00:00Z
+    fn default() -> Self {
+        Self(AtomicI64::new(1_795_946_400_000))
+    }
+}
 
 impl SetClock {
-    pub(super) fn forward(&self, by: Duration) {
+    pub(in crate::cases) fn forward(&self, by: Duration) {
         self.0.fetch_add(i64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
     }
 }
