@@ -81,7 +81,7 @@ fn sources(folder: &Path) -> Result<Vec<PathBuf>, String> {
             if !["tests", "benches", "examples", "lockgate-cli"].contains(&name.as_str()) {
                 found.extend(sources(&path)?);
             }
-        } else if name.ends_with(".rs") && name != "tests.rs" {
+        } else if path.extension().is_some_and(|ending| ending == "rs") && name != "tests.rs" {
             found.push(path);
         }
     }
@@ -121,7 +121,7 @@ fn describe(item: &Item, line: &mut dyn FnMut(String)) {
             for member in &item.items {
                 match member {
                     ImplItem::Fn(function) if public(&function.vis) => {
-                        line(signature(&format!("{owner}::"), &function.sig))
+                        line(signature(&format!("{owner}::"), &function.sig));
                     }
                     ImplItem::Const(constant) if public(&constant.vis) => {
                         line(format!("const {owner}::{}: {}", constant.ident, text(&constant.ty)));

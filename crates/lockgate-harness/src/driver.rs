@@ -259,9 +259,17 @@ impl Runner {
             progress: self.options.progress.clone(),
             stale_approval_settles: agent,
         };
-        let (held, raw, unredacted) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
-        let known_past = Timestamp::default();
-        Ok(Live { log, scope, state, _hold: hold, inbox, known_past, held, raw, unredacted })
+        Ok(Live {
+            log,
+            scope,
+            state,
+            _hold: hold,
+            inbox,
+            known_past: Timestamp::default(),
+            held: BTreeSet::new(),
+            raw: BTreeMap::new(),
+            unredacted: BTreeSet::new(),
+        })
     }
 
     /// The loop: ask what comes next, do it, take in what the journal accepted.

@@ -3,8 +3,7 @@
 mod script;
 mod template;
 
-use std::fs::File;
-use std::io::Read;
+use std::io;
 use std::path::Path;
 
 use lockgate_contract::ports::{BoxFuture, ModelAdapter, ModelError, ModelRequest, ModelResponse, Usage};
@@ -29,10 +28,10 @@ impl ScriptedModel {
     /// Reads a script from a file.
     pub fn read(path: &Path) -> Result<Self, ScriptError> {
         let unreadable = |source| ScriptError::Unreadable { path: path.to_owned(), source };
-        let file = File::open(path).map_err(unreadable)?;
-        let mut text = String::new();
         // One byte more than allowed is enough to see that it is too large.
-        file.take(MAX_SCRIPT_BYTES as u64 + 1).read_to_string(&mut text).map_err(unreadable)?;
+        let bytes = lockgate_host::files::read_start(path, MAX_SCRIPT_BYTES as u64 + 1).map_err(unreadable)?;
+        let text =
+            String::from_utf8(bytes).map_err(|error| unreadable(io::Error::new(io::ErrorKind::InvalidData, error)))?;
         Self::parse(&text)
     }
 

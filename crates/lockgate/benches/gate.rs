@@ -53,7 +53,7 @@ fn bench() -> Bench {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let registry = Arc::new(Registry::new(RegistryRules::default()));
     registry.register(price().build().unwrap()).unwrap();
-    let clock = Arc::new(SystemClock::default());
+    let clock = Arc::new(SystemClock);
     let journal = open_journal("memory:", clock.clone()).unwrap();
     let scrubber = Arc::new(ScrubberBuilder::new().build().unwrap());
     let policy = Arc::new(NativePolicy::new());

@@ -26,6 +26,7 @@ use lockgate_registry::{Discovery, RegisterError, Registry, RegistryRules, Stand
 use lockgate_sources::catalog::{Catalog, Resolvers};
 use lockgate_sources::core::{Root, RootError, read_tools};
 use lockgate_sources::error::SourceError;
+use lockgate_sources::mock::TimeSpan;
 use thiserror::Error;
 
 /// Everything that one run file stands for. Nothing has run yet.
@@ -144,7 +145,7 @@ impl AssemblyError {
 
 /// Opens a journal with the machine's clock.
 pub fn open_journal(url: &str) -> Result<Arc<dyn Journal>, AssemblyError> {
-    Ok(lockgate_journal::open(url, Arc::new(SystemClock::default()))?)
+    Ok(lockgate_journal::open(url, Arc::new(SystemClock))?)
 }
 
 /// How often each tool's handler was entered in a run so far: what scripted behaviour goes on from.
@@ -170,19 +171,18 @@ impl Assembly {
             registry.register(spec)?;
         }
         let discovery = discover(&registry, &run_file.subject.subject(), &run_file.tools, &mut warnings);
-        let journal = match overrides.journal {
-            Some(journal) => journal,
-            None => {
-                let url = overrides.journal_url.as_deref().or(run_file.journal.url.as_deref());
-                open_journal(url.unwrap_or(DEFAULT_JOURNAL))?
-            }
+        let journal = if let Some(journal) = overrides.journal {
+            journal
+        } else {
+            let url = overrides.journal_url.as_deref().or(run_file.journal.url.as_deref());
+            open_journal(url.unwrap_or(DEFAULT_JOURNAL))?
         };
         let gate = Gate::builder(
             Arc::clone(&registry),
             Arc::new(NativePolicy::new()),
             Arc::clone(&journal),
             redactor,
-            Arc::new(SystemClock::default()),
+            Arc::new(SystemClock),
         )
         .options(gate_options(&run_file))
         .build()?;
@@ -329,13 +329,13 @@ fn unknown_fields(table: &GateTable) -> UnknownFields {
 fn gate_options(file: &RunFile) -> GateOptions {
     let default = GateOptions::default();
     GateOptions {
-        call_timeout: file.gate.call_timeout.map_or(default.call_timeout, |span| span.as_duration()),
+        call_timeout: file.gate.call_timeout.map_or(default.call_timeout, TimeSpan::as_duration),
         max_output_bytes: file.gate.max_output_bytes.unwrap_or(default.max_output_bytes),
         argument_errors: match file.gate.argument_errors {
             ArgumentErrorsRule::Code => ArgumentErrors::Code,
             ArgumentErrorsRule::DeclaredPaths => ArgumentErrors::DeclaredPaths,
         },
-        approval_expires: file.approvals.expires.map_or(default.approval_expires, |span| span.as_duration()),
+        approval_expires: file.approvals.expires.map_or(default.approval_expires, TimeSpan::as_duration),
         ..default
     }
 }

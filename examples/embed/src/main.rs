@@ -21,7 +21,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let registry = Arc::new(Registry::new(RegistryRules::default()));
     registry.register(lookup_service_owner().build()?)?;
 
-    let clock = Arc::new(SystemClock::default());
+    let clock = Arc::new(SystemClock);
     let journal = open_journal("memory:", clock.clone())?;
     let scrubber = Arc::new(ScrubberBuilder::new().build()?);
     let gate = Gate::builder(registry.clone(), Arc::new(NativePolicy::new()), journal, scrubber, clock).build()?;

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use super::*;
 
 fn parse(text: &str) -> Result<RunFile, ConfigError> {

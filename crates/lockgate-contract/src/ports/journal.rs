@@ -30,7 +30,7 @@ pub trait Journal: Send + Sync {
     fn append<'a>(&'a self, run: &'a RunId, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>>;
 
     /// Opens a question together with its events. A question with this id must not exist.
-    fn ask<'a>(&'a self, approval: Approval, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>>;
+    fn ask(&self, approval: Approval, events: Vec<NewEvent>) -> BoxFuture<'_, Result<Appended, JournalError>>;
 
     /// Writes the intent of a call, and uses its approval, in one commit. Once a claim is accepted the handler may run;
     /// a refused claim writes nothing.

@@ -361,3 +361,38 @@ async fn nobody_is_asked_for_what_is_refused_anyway() {
     assert_eq!(code(&bench.call("denied").await), "policy_denied");
     assert_eq!(bench.journal.calls(Method::Ask), 0);
 }
+
+#[tokio::test]
+async fn an_answer_counts_also_where_nobody_would_ask_any_more() {
+    // appr-decline-executes: the process that resumes has a policy that allows everything.
+    for (answer, expected, runs) in [
+        (Some(ApprovalState::Denied), "approval_denied", 0),
+        (Some(ApprovalState::Withdrawn), "approval_withdrawn", 0),
+        (None, "approval_required", 0), // S-45: a question that is open is not a yes.
+        (Some(ApprovalState::Granted), "ok", 1),
+    ] {
+        for effect in [Effect::Write, Effect::External] {
+            let mut bench = bench(effect).await;
+            let mut request = bench.request(effect.word(), "{}");
+            let approval = bench.ask(&request).await.approval_id().clone();
+            if let Some(answer) = answer {
+                bench.decide(&approval, answer).await;
+            }
+            let policy =
+                crate::bench::ScriptedPolicy::new(Answer::Is(PolicyDecision::Allow), Arc::clone(&bench.counters));
+            bench.gate = lockgate_executor::Gate::builder(
+                Arc::clone(&bench.registry),
+                Arc::new(policy),
+                bench.journal.clone(),
+                Arc::clone(bench.gate.redactor()),
+                bench.clock.clone(),
+            )
+            .build()
+            .unwrap();
+            request.terms.requested_before = true;
+            request.terms.approval = Some(approval);
+            assert_eq!(word(&bench.send(&request).await), expected, "{answer:?}, {effect}");
+            assert_eq!(bench.handler_count(), runs, "{answer:?}, {effect}");
+        }
+    }
+}

@@ -174,3 +174,20 @@ async fn a_second_ending_is_the_first_one_told_again() {
         bench.ending(&request.call.call_id).await;
     }
 }
+
+#[tokio::test]
+async fn a_read_that_must_not_be_repeated_has_a_durable_intent_too() {
+    use lockgate_contract::effect::ReplayPolicy;
+    for (replay, claims) in [(ReplayPolicy::Safe, 0), (ReplayPolicy::Never, 1)] {
+        let bench = Setup::new(|counters| {
+            let builder = crate::bench::tool(counters, Effect::Read).replay(replay);
+            vec![crate::bench::with_handler(builder, counters, |_, _| async {
+                Ok(lockgate_contract::tool::Output::of(&1))
+            })]
+        })
+        .build()
+        .await;
+        bench.call("read").await;
+        assert_eq!(bench.journal.calls(Method::Claim), claims, "{replay}");
+    }
+}

@@ -7,6 +7,7 @@ use std::time::Duration;
 use lockgate_contract::effect::{Effect, EffectState, Permission};
 use lockgate_contract::ports::PolicyDecision;
 use lockgate_contract::tool::{Failure, Handler, Output, ToolContext};
+use lockgate_executor::Scope;
 use tokio::time::Instant;
 
 use crate::bench::{
@@ -166,11 +167,15 @@ async fn blocking(timeout: Duration) -> Blocking {
     Blocking { bench, entered, go, told_to_stop }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_handler_that_blocks_is_left_behind() {
-    // Real time: a paused clock stands still while a thread of the blocking pool is busy.
-    let Blocking { bench, go, told_to_stop, .. } = blocking(Duration::from_millis(20)).await;
-    let settlement = bench.call("write").await;
+    let Blocking { bench, mut entered, go, told_to_stop } = blocking(OWN).await;
+    // A paused clock does not go on by itself while a thread of the blocking pool is busy.
+    let pass = async {
+        entered.recv().await.unwrap();
+        tokio::time::advance(OWN).await;
+    };
+    let (settlement, ()) = tokio::join!(bench.call("write"), pass);
     assert_eq!(code(&settlement), "timed_out");
     go.send(()).unwrap();
     assert!(told_to_stop.await.unwrap(), "what is left behind must see that nobody waits");
@@ -204,4 +209,44 @@ async fn a_handler_that_blocks_answers_like_any_other() {
     let settlement = settlement(bench.send(&bench.request("write", "{}")).await);
     assert_eq!(settlement.result().data.as_ref().unwrap().text(), r#""late""#);
     assert!(!told_to_stop.await.unwrap());
+}
+
+#[tokio::test]
+async fn time_that_runs_out_while_the_intent_is_written_starts_nothing() {
+    let mut bench = Setup::new(|counters| answering(counters, "1")).build().await;
+    bench.scope.deadline = Some(START.after(Duration::from_secs(5)));
+    let (entered, go) = (Arc::new(tokio::sync::Notify::new()), Arc::new(tokio::sync::Notify::new()));
+    bench.journal.hold(crate::bench::Method::Claim, Arc::clone(&entered), Arc::clone(&go));
+    let pass = async {
+        entered.notified().await;
+        bench.clock.pass(Duration::from_secs(5));
+        go.notify_one();
+    };
+    let (late, ()) = tokio::join!(bench.call("write"), pass);
+    assert_eq!((code(&late), bench.handler_count()), ("limit_reached", 0)); // S-25
+    assert_eq!(late.settled().effect_state, EffectState::None);
+}
+
+#[test]
+fn a_call_that_waited_too_long_for_a_thread_does_not_start_late() {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().start_paused(true).max_blocking_threads(1).build().unwrap();
+    runtime.block_on(async {
+        let Blocking { bench, mut entered, go, told_to_stop } = blocking(Duration::from_secs(600)).await;
+        let in_a_hurry = Scope { deadline: Some(START.after(OWN)), ..bench.scope.clone() };
+        let second = async {
+            // The only thread is taken, and stays so until the second call has run out of time.
+            entered.recv().await.unwrap();
+            let call = bench.gate.call(bench.request("write", "{}"), &in_a_hurry);
+            let (released, ()) = tokio::join!(call, tokio::time::advance(OWN));
+            go.send(()).unwrap();
+            settlement(released)
+        };
+        let (first, second) = tokio::join!(bench.call("write"), second);
+        assert_eq!((code(&first), code(&second)), ("ok", "timed_out"));
+        assert!(!told_to_stop.await.unwrap());
+        // The thread is free now. What is put behind the second call in the queue comes after it.
+        tokio::task::spawn_blocking(|| ()).await.unwrap();
+        assert_eq!(bench.handler_count(), 1); // S-26: what is settled does not begin.
+    });
 }

@@ -8,13 +8,15 @@ use lockgate_contract::approval::ApprovalState;
 use lockgate_contract::ids::RunId;
 use lockgate_contract::ports::{DecisionRefused, PolicyEngine};
 use lockgate_contract::run::{Budget, RunStatus};
+use lockgate_contract::subject::Subject;
 use lockgate_executor::{Gate, GateOptions};
-use lockgate_harness::{Resume, RunError, RunResult, Runner, RunnerOptions};
+use lockgate_harness::{DirectCall, Resume, RunError, RunResult, Runner, RunnerOptions, Stop};
 use lockgate_journal::SqliteJournal;
 use lockgate_policy::NativePolicy;
 use lockgate_registry::ReplacementRule;
 
 use crate::bench::{Bench, OPEN_FOR, codes, stop};
+use crate::journals::{Fault, Faulty};
 use crate::model::{calls, says};
 
 const OK: &str = r#"{"do":"ok","n":1}"#;
@@ -262,6 +264,38 @@ async fn a_no_stands_whatever_policy_the_next_process_has() {
         assert_eq!(codes(&state), [format!("approval_{}", answer.word())]); // appr-decline-executes
         assert_eq!(bench.world.entries(), []);
     }
+}
+
+#[tokio::test]
+async fn a_no_stands_for_a_direct_call_too() {
+    for answer in [ApprovalState::Denied, ApprovalState::Withdrawn] {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = Bench::in_file(&folder.path().join("journal.db"), []);
+        let direct =
+            |approval| DirectCall { approval, ..DirectCall::new(Subject::default(), bench.binding(), "note", OK) };
+        let strict = under(&bench, NativePolicy::new().ask_always());
+        let approval = strict.call(direct(None)).await.unwrap().result.meta.approval_id;
+        bench.decide(approval.as_ref().unwrap(), answer).await.unwrap();
+        let refused = bench.runner().call(direct(approval)).await.unwrap();
+        assert_eq!(refused.result.code().unwrap().word(), format!("approval_{}", answer.word()));
+        assert_eq!(bench.world.entries(), []); // appr-decline-executes
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_stands_already_is_waited_for_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let mut bench = Bench::in_file(&path, [calls(&[("pay", OK), ("look", OK)]), says("Done.")]);
+    let disk = Arc::clone(&bench.journal);
+    bench.journal = Faulty::new(&disk, Fault::AskedBefore);
+    let state = bench.run().await;
+    let approval = bench.approvals(state.run_id()).await.remove(0).approval_id;
+    assert_eq!(state.stop(), Some(&Stop::WaitingForApproval(vec![approval])));
+    bench.decide_all(state.run_id(), ApprovalState::Granted).await;
+    let state = bench.resume(state.run_id()).await;
+    assert_eq!((stop(&state), codes(&state)), (done(), vec!["ok".to_owned(); 2]));
+    assert_eq!(bench.world.entered(), ["pay", "look"]);
 }
 
 #[tokio::test]

@@ -20,6 +20,8 @@ pub(crate) enum Fault {
     DeadAfter(usize),
     /// Commit number `.0` alone is refused.
     Fails(usize),
+    /// Somebody else opens each question first.
+    AskedBefore,
     /// Nothing, but every commit takes a turn of the scheduler.
     Slow,
 }
@@ -55,7 +57,7 @@ impl Faulty {
                 tokio::task::yield_now().await;
                 commit.await
             }
-            Fault::Dead(_) | Fault::DeadAfter(_) | Fault::Fails(_) => commit.await,
+            Fault::Dead(_) | Fault::DeadAfter(_) | Fault::Fails(_) | Fault::AskedBefore => commit.await,
         }
     }
 }
@@ -77,7 +79,12 @@ impl Journal for Faulty {
     }
 
     fn ask(&self, approval: Approval, events: Vec<NewEvent>) -> BoxFuture<'_, Result<Appended, JournalError>> {
-        Box::pin(self.commit(self.inner.ask(approval, events)))
+        Box::pin(async move {
+            if self.fault == Fault::AskedBefore {
+                self.inner.ask(approval.clone(), events.clone()).await?;
+            }
+            self.commit(self.inner.ask(approval, events)).await
+        })
     }
 
     fn claim<'a>(

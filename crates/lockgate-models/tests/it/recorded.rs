@@ -153,7 +153,7 @@ fn assert_paired(sent: &Value) -> usize {
 
 fn exchanges(name: &str) -> Vec<Value> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/provider-traffic");
-    let text = std::fs::read_to_string(folder.join(name).with_extension("json")).unwrap();
+    let text = lockgate_host::files::read_to_string(&folder.join(name).with_extension("json")).unwrap();
     let recording: Value = serde_json::from_str(&text).unwrap();
     recording["exchanges"].as_array().unwrap().clone()
 }

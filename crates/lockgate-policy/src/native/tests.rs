@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use lockgate_contract::arguments::Arguments;
 use lockgate_contract::document::Limits;
 use lockgate_contract::effect::Effect;

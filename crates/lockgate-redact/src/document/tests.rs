@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::ports::Redactor as _;
 

@@ -1,7 +1,6 @@
 //! Every rule with what it must find and what it must leave alone.
 //!
 //! The examples are put together from pieces, so that no scanner takes this file for a leak.
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
 use crate::{Scrubber, ScrubberBuilder};

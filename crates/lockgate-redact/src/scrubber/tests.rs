@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use std::borrow::Cow;
 
 use lockgate_contract::ports::Redactor as _;

@@ -30,7 +30,6 @@ fn ends_authority(byte: u8) -> bool {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

@@ -2,6 +2,8 @@
 //!
 //! Each test fails when its file drifts. `cargo xtask generate` runs them with `LOCKGATE_GENERATE=1`, which writes instead.
 
+#![expect(clippy::disallowed_methods, reason = "generated files are written and compared")]
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use super::*;
 
 fn call(index: u32, provider_call_id: &str, arguments_text: &str) -> MessageCall {

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use super::*;
 
 fn resolve(options: ChatCompletionsOptions, variables: &[(&str, &str)]) -> Result<Resolved, OptionsError> {

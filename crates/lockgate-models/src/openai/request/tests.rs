@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use lockgate_contract::ids::CallId;
 use lockgate_contract::ports::MessageCall;
 

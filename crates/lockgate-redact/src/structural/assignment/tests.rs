@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use crate::ScrubberBuilder;
 use crate::marker::OPENING;
 use lockgate_contract::ports::Redactor as _;

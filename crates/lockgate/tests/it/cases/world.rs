@@ -20,7 +20,7 @@ use lockgate::prelude::*;
 use tempfile::TempDir;
 
 pub(super) use self::act::{Act, at_once, echo, in_time, raw};
-pub(super) use self::ran::{Ran, check_endings, check_events, code_of};
+pub(super) use self::ran::{Ran, check_events, code_of};
 use self::script::Script;
 pub(super) use self::script::Turn;
 use self::set_clock::SetClock;

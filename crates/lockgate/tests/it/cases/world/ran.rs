@@ -16,7 +16,7 @@ pub(in crate::cases) fn check_events(events: &[Event]) {
 }
 
 /// Numbers without a gap, one ending a call, and no ending that was not asked for.
-pub(in crate::cases) fn check_endings(events: &[Event]) {
+fn check_endings(events: &[Event]) {
     let mut requested = BTreeMap::new();
     for (seq, event) in (1..).zip(events) {
         assert_eq!(event.seq, seq, "numbers have no gap");
