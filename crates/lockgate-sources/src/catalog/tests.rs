@@ -147,6 +147,14 @@ fn an_empty_file_is_a_catalog_without_tools() {
 }
 
 #[test]
+fn tools_is_another_name_for_tool() {
+    let text = "[[tools]]\nname = \"a\"\nkind = \"mock\"\n[[tool]]\nname = \"b\"\nkind = \"mock\"";
+    let (_folder, path) = toml_catalog(text);
+    let catalog = Catalog::load(&path).unwrap();
+    assert_eq!(catalog.names().collect::<Vec<_>>(), ["b", "a"]);
+}
+
+#[test]
 fn rows_are_refused_with_name_and_file_and_what_to_do() {
     let named = |rest: &str| format!("[[tool]]\nname = \"a\"\n{rest}");
     for (text, expected, hint) in [
@@ -211,8 +219,8 @@ fn rows_are_refused_with_name_and_file_and_what_to_do() {
         ),
         ("tool = [1]".to_owned(), "row 1 of the catalog `tools.catalog`: a tool must be a table", None),
         (
-            "[[tools]]\nname = \"a\"".to_owned(),
-            "the catalog `tools.catalog`: unknown key `tools`",
+            "[[tol]]\nname = \"a\"".to_owned(),
+            "the catalog `tools.catalog`: unknown key `tol`",
             Some("did you mean `tool`?"),
         ),
         (
