@@ -232,7 +232,7 @@ fn a_call_that_waited_too_long_for_a_thread_does_not_start_late() {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().start_paused(true).max_blocking_threads(1).build().unwrap();
     runtime.block_on(async {
-        let Blocking { bench, mut entered, go, told_to_stop } = blocking(Duration::from_secs(600)).await;
+        let Blocking { bench, mut entered, go, told_to_stop } = blocking(Duration::from_mins(10)).await;
         let in_a_hurry = Scope { deadline: Some(START.after(OWN)), ..bench.scope.clone() };
         let second = async {
             // The only thread is taken, and stays so until the second call has run out of time.
