@@ -13,7 +13,7 @@ use lockgate_executor::{Released, Request};
 use lockgate_registry::ReplacementRule;
 
 use crate::bench::{
-    Answer, Bench, Counters, Fault, Method, Setup, answering, code, count, settlement, tool, with_handler,
+    Answer, Bench, Counters, Fault, Method, Setup, answering, code, count, reached, settlement, tool, with_handler,
 };
 
 fn asking(counters: &Arc<Counters>, effect: Effect, version: &str) -> ToolSpec {
@@ -204,7 +204,7 @@ async fn a_grant_that_runs_out_before_it_is_used_is_too_late() {
         bench.journal.hold(Method::Append, Arc::clone(&entered), Arc::clone(&go));
         tokio::spawn(async move { log.append(Vec::new()).await })
     };
-    entered.notified().await;
+    reached(&entered).await;
     let call = bench.send(&request);
     let release = async {
         while bench.journal.calls(Method::Approval) < 2 {
@@ -228,7 +228,7 @@ async fn an_approval_taken_back_before_it_is_used_lets_nothing_run() {
     let (entered, go) = (Arc::new(tokio::sync::Notify::new()), Arc::new(tokio::sync::Notify::new()));
     bench.journal.hold(Method::Claim, Arc::clone(&entered), Arc::clone(&go));
     let take_back = async {
-        entered.notified().await;
+        reached(&entered).await;
         let open = bench.journal.approvals(lockgate_contract::ports::ApprovalFilter::default()).await.unwrap();
         bench.decide(&open[0].approval_id, ApprovalState::Withdrawn).await;
         go.notify_one();

@@ -27,7 +27,7 @@ use lockgate_redact::{ScrubberBuilder, SecretValue};
 use lockgate_registry::Registry;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use faulty_journal::{Fault, FaultyJournal, Method};
+pub(crate) use faulty_journal::{Fault, FaultyJournal, Method, reached};
 pub(crate) use policy::{Answer, ScriptedPolicy};
 pub(crate) use tools::{EFFECTS, answering, failing, pending, tool, with_handler};
 

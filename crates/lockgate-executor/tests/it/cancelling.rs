@@ -10,7 +10,9 @@ use lockgate_executor::Released;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::bench::{Answer, EFFECTS, Method, Setup, answering, code, count, pending, settlement, tool, with_handler};
+use crate::bench::{
+    Answer, EFFECTS, Method, Setup, answering, code, count, pending, reached, settlement, tool, with_handler,
+};
 
 #[tokio::test]
 async fn before_it_started_nothing_runs_and_nobody_is_asked() {
@@ -50,7 +52,7 @@ async fn during_the_commit_of_the_intent_the_handler_does_not_start() {
     bench.journal.hold(Method::Claim, Arc::clone(&entered), Arc::clone(&go));
     let call = async { bench.send(&bench.request("write", "{}")).await };
     let cancel = async {
-        entered.notified().await;
+        reached(&entered).await;
         bench.scope.cancel.cancel();
         go.notify_one();
     };
@@ -67,7 +69,7 @@ async fn while_it_looks_for_the_approval_the_approval_is_not_used_up() {
     let (entered, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     bench.journal.hold(Method::Approval, Arc::clone(&entered), Arc::clone(&go));
     let cancel = async {
-        entered.notified().await;
+        reached(&entered).await;
         bench.scope.cancel.cancel();
         go.notify_one();
     };

@@ -175,7 +175,7 @@ async fn arguments_whose_decoder_panics_are_not_run() {
 async fn a_policy_that_panics_denies() {
     for answer in [Answer::Panic, Answer::PanicLater] {
         let bench = Setup::new(|counters| answering(counters, "1")).policy(answer).build().await;
-        assert_eq!(code(&bench.call("read").await), "policy_denied");
+        assert_eq!(code(&bench.call("read").await), "policy_denied"); // architecture rule 9
         assert_eq!(bench.handler_count(), 0);
     }
 }

@@ -11,7 +11,7 @@ use lockgate_executor::Scope;
 use tokio::time::Instant;
 
 use crate::bench::{
-    Answer, Bench, EFFECTS, START, Setup, add, answering, code, pending, settlement, tool, with_handler,
+    Answer, Bench, EFFECTS, START, Setup, add, answering, code, pending, reached, settlement, tool, with_handler,
 };
 
 const OWN: Duration = Duration::from_secs(7);
@@ -218,7 +218,7 @@ async fn time_that_runs_out_while_the_intent_is_written_starts_nothing() {
     let (entered, go) = (Arc::new(tokio::sync::Notify::new()), Arc::new(tokio::sync::Notify::new()));
     bench.journal.hold(crate::bench::Method::Claim, Arc::clone(&entered), Arc::clone(&go));
     let pass = async {
-        entered.notified().await;
+        reached(&entered).await;
         bench.clock.pass(Duration::from_secs(5));
         go.notify_one();
     };

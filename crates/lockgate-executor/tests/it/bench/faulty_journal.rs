@@ -115,6 +115,12 @@ impl FaultyJournal {
     }
 }
 
+/// Waits until a held method was called; a test whose gate never calls it fails instead of waiting for ever.
+pub(crate) async fn reached(entered: &Notify) {
+    let limit = std::time::Duration::from_mins(1);
+    tokio::time::timeout(limit, entered.notified()).await.unwrap();
+}
+
 impl Journal for FaultyJournal {
     fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<Appended, JournalError>> {
         self.inner.create_run(run)

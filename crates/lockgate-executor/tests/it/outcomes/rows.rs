@@ -232,7 +232,7 @@ async fn a_limit() {
 
 #[tokio::test]
 async fn a_denial() {
-    // R-009 of the architecture: a policy that fails denies.
+    // Architecture rule 9: a policy that fails denies.
     for answer in [Answer::Is(PolicyDecision::Deny), Answer::Error, Answer::Panic, Answer::PanicLater] {
         each(Row::of("policy_denied"), || fine().policy(answer), nothing, "{}").await;
     }
