@@ -63,8 +63,9 @@ impl ScrubberBuilder {
     }
 
     /// Adds a value that is known to be secret, under the name that its markers show. White space around the value
-    /// does not count. It is found raw, escaped for JSON (also twice) and HTML, encoded for URLs, in hexadecimal and in
-    /// base64 and base64url at any phase.
+    /// does not count. It is found raw, in hexadecimal, and in base64 and base64url at any phase; each of these also
+    /// escaped for JSON, programming languages, HTML, URLs or forms, or for two of them around each other, whatever
+    /// characters the encoder escapes.
     ///
     /// # Errors
     ///

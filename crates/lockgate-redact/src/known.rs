@@ -1,5 +1,7 @@
 //! The values that the scrubber was told, in all their forms.
 
+use std::ops::Range;
+
 use aho_corasick::packed::{self, Searcher};
 use aho_corasick::{AhoCorasick, Input, MatchKind, Span};
 
@@ -7,11 +9,14 @@ use crate::encodings::{Needle, needles};
 use crate::error::RedactError;
 use crate::finding::{Finding, Rank};
 use crate::secret::SecretValue;
+use crate::unescaped::{Escape, Unescaped};
 
 /// How many literals one packed searcher takes.
 const PACKED_LIMIT: usize = 64;
 /// Up to here a few packed searches are quicker than one walk through an automaton.
 const MOST_PACKED: usize = 6;
+/// How many escapes around each other are undone: JSON within JSON, a URL within JSON.
+const DEPTH: usize = 2;
 
 /// One secret with its name.
 #[derive(Debug, Clone)]
@@ -27,6 +32,8 @@ pub(crate) struct KnownValues {
     /// Each needle with the index of its secret; a searcher's pattern numbers count through this list.
     needles: Vec<(Needle, usize)>,
     search: Search,
+    /// The escapes that can hide one of the secrets.
+    escapes: &'static [Escape],
 }
 
 enum Search {
@@ -50,15 +57,48 @@ impl KnownValues {
                     .map_err(|source| RedactError::Automaton { count: needles.len(), source: Box::new(source) })?,
             ),
         };
-        Ok(Self { secrets, needles, search })
+        let has_blank = secrets.iter().any(|secret| secret.value.expose().contains(' '));
+        let escapes: &[Escape] = match (secrets.is_empty(), has_blank) {
+            (true, _) => &[],
+            (false, false) => &[Escape::Percent, Escape::Backslash, Escape::Entity],
+            (false, true) => &[Escape::Percent, Escape::Backslash, Escape::Entity, Escape::Form],
+        };
+        Ok(Self { secrets, needles, search, escapes })
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.secrets.iter().map(|secret| &*secret.name)
     }
 
-    /// Adds every place of a known value, also of those that overlap.
-    pub(crate) fn find<'a>(&'a self, text: &'a str, findings: &mut Vec<Finding<'a>>) {
+    /// Adds every place of a known value, also of those that overlap, in the text as it stands and with its escapes
+    /// undone.
+    pub(crate) fn find<'a>(&'a self, text: &str, findings: &mut Vec<Finding<'a>>) {
+        self.search(text.as_bytes(), |index, range| findings.push(self.finding(index, range)));
+        for &escape in self.escapes {
+            if let Some(view) = Unescaped::undo_in(text, escape) {
+                self.find_in(&view, DEPTH - 1, findings);
+            }
+        }
+    }
+
+    fn find_in<'a>(&'a self, view: &Unescaped, depth: usize, findings: &mut Vec<Finding<'a>>) {
+        self.search(&view.bytes, |index, range| {
+            findings.push(self.finding(index, view.place(range.start)..view.place(range.end)));
+        });
+        if depth > 0 {
+            for inner in self.escapes.iter().filter_map(|&escape| view.undo(escape)) {
+                self.find_in(&inner, depth - 1, findings);
+            }
+        }
+    }
+
+    fn finding(&self, needle: usize, range: Range<usize>) -> Finding<'_> {
+        let secret = &self.secrets[self.needles[needle].1];
+        Finding { range, label: &secret.name, rank: Rank::Known, value: secret.value.expose() }
+    }
+
+    /// Tells every place of every needle, with the needle's number.
+    fn search(&self, text: &[u8], mut tell: impl FnMut(usize, Range<usize>)) {
         let end = text.len();
         match &self.search {
             Search::Packed(searchers) => {
@@ -66,7 +106,7 @@ impl KnownValues {
                     let mut start = 0;
                     while let Some(found) = searcher.find_in(text, Span { start, end }) {
                         let index = number * PACKED_LIMIT + found.pattern().as_usize();
-                        findings.push(self.finding(text, index, found.start()));
+                        tell(index, self.place(text, index, found.start()));
                         start = found.start() + 1;
                     }
                 }
@@ -74,7 +114,8 @@ impl KnownValues {
             Search::Automaton(automaton) => {
                 let mut start = 0;
                 while let Some(found) = automaton.find(Input::new(text).range(start..end)) {
-                    findings.push(self.finding(text, found.pattern().as_usize(), found.start()));
+                    let index = found.pattern().as_usize();
+                    tell(index, self.place(text, index, found.start()));
                     start = found.start() + 1;
                 }
             }
@@ -82,18 +123,16 @@ impl KnownValues {
     }
 
     /// The whole place of a needle: in base64 also the characters at its edges that hold some bits of the secret.
-    fn finding<'a>(&'a self, text: &str, index: usize, mut start: usize) -> Finding<'a> {
-        let (needle, secret) = &self.needles[index];
-        let bytes = text.as_bytes();
+    fn place(&self, text: &[u8], index: usize, mut start: usize) -> Range<usize> {
+        let (needle, _) = &self.needles[index];
         let mut end = start + needle.text.len();
-        if needle.bits_before && start.checked_sub(1).is_some_and(|before| is_base64(bytes[before])) {
+        if needle.bits_before && start.checked_sub(1).is_some_and(|before| is_base64(text[before])) {
             start -= 1;
         }
-        if needle.bits_after && bytes.get(end).copied().is_some_and(is_base64) {
+        if needle.bits_after && text.get(end).copied().is_some_and(is_base64) {
             end += 1;
         }
-        let secret = &self.secrets[*secret];
-        Finding { range: start..end, label: &secret.name, rank: Rank::Known, value: secret.value.expose() }
+        start..end
     }
 }
 

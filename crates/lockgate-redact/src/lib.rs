@@ -35,6 +35,7 @@ mod rules;
 mod scrubber;
 mod secret;
 mod structural;
+mod unescaped;
 
 pub use builder::{DEFAULT_KEY, MINIMUM_LENGTH, ScrubberBuilder};
 pub use error::RedactError;

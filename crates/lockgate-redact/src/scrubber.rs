@@ -52,13 +52,16 @@ impl Scrubber {
     pub(crate) fn scrub_in_context(
         &self,
         text: &str,
-        secret_part: impl FnOnce(&str) -> Option<(Range<usize>, KeyKind)>,
+        secret_part: impl Fn(&str) -> Option<(Range<usize>, KeyKind)>,
     ) -> Option<String> {
-        let context = secret_part(text).map(|(range, kind)| Finding::part(text, range, kind.label(), Rank::Context));
-        let mut scrubbed = self.pass(text, context)?;
+        let look = |text: &str| {
+            let part = secret_part(text);
+            self.pass(text, part.map(|(range, kind)| Finding::part(text, range, kind.label(), Rank::Context)))
+        };
+        let mut scrubbed = look(text)?;
         // A marker is a boundary, so that something beside it may show itself only now. Each pass takes at least one
         // more byte away, so this ends; nearly always after one look.
-        while let Some(again) = self.pass(&scrubbed, None) {
+        while let Some(again) = look(&scrubbed) {
             scrubbed = again;
         }
         Some(scrubbed)

@@ -189,3 +189,23 @@ fn ordinary_text_of_an_agents_day_stays() {
         assert_eq!(scrubber.scrub(text), text);
     }
 }
+
+#[test]
+fn escapes_that_need_not_be_hide_nothing() {
+    let mut builder = ScrubberBuilder::new();
+    builder.secret("s", SecretValue::new("0 aA0*/é'A!A")).unwrap();
+    let scrubber = builder.build().unwrap();
+    for planted in [
+        "0+aA0%2A/%c3%a9%27A%21A",
+        "0%20aA0*%2Fé'A!A",
+        r"0 aA0*\/\u00e9'A!A",
+        r"0 aA0*/\xe9\'A!A",
+        "0 aA0*&#47;&#xE9;&#39;A!A",
+        r"0%20aA0*\/%C3%A9'A!A",
+        "0%2520aA0*/%25C3%25A9'A!A",
+        "0&amp;#32;aA0*/é&amp;apos;A!A",
+    ] {
+        let result = scrubber.scrub(&format!("k={planted};")).into_owned();
+        assert!(result.starts_with("k=[redacted:s#") && result.ends_with("];"), "{planted}: {result}");
+    }
+}
