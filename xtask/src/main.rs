@@ -2,21 +2,28 @@
 //!
 //! It depends on no crate of the project, so that starting it builds next to nothing.
 
+mod files;
+mod injections;
 mod public_api;
+mod requirements;
 mod steps;
 
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-cargo xtask test        all checks: format, public API, tests, lints (installs cargo-nextest where it is missing)
-cargo xtask generate    writes every generated file anew: outcome pages, event catalogue, schemas, public API";
+cargo xtask test            all checks: format, public API, requirements, tests, lints (installs cargo-nextest where it is missing)
+cargo xtask generate        writes every generated file anew: outcome pages, event catalogue, schemas, public API, requirements
+cargo xtask requirements    writes docs/requirements.md anew, or says which requirements are not accounted for
+cargo xtask injections      takes enforcement out of a copy, a place at a time, and sees whether the tests notice; NAME… for some";
 
 #[expect(clippy::print_stderr, reason = "a development tool talks to people")]
 fn main() -> ExitCode {
-    let task = std::env::args().nth(1);
-    let done = match task.as_deref() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let done = match arguments.first().map(String::as_str) {
         Some("test") => steps::test(),
         Some("generate") => steps::generate(),
+        Some("requirements") => steps::requirements(),
+        Some("injections") => steps::injections(&arguments[1..]),
         _ => Err(USAGE.to_owned()),
     };
     match done {

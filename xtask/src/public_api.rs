@@ -10,15 +10,14 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Fields, ImplItem, Item, Signature, TraitItem, Visibility};
 
+use crate::files::{read, write as write_file};
 use crate::steps::command;
 
 const LISTING: &str = "docs/public-api.txt";
 
 /// Writes the listing anew.
-#[expect(clippy::disallowed_methods, reason = "a development tool writes a generated file")]
 pub(crate) fn write(root: &Path) -> Result<(), String> {
-    let path = root.join(LISTING);
-    std::fs::write(&path, listing(root)?).map_err(|error| format!("{}: {error}", path.display()))
+    write_file(&root.join(LISTING), listing(root)?)
 }
 
 /// Fails when the listing is not what the sources say, or was changed without a decision page.
@@ -189,9 +188,4 @@ fn names(input: TokenStream) -> String {
 
 fn text(tokens: &impl ToTokens) -> String {
     tokens.to_token_stream().to_string().split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-#[expect(clippy::disallowed_methods, reason = "a development tool reads sources")]
-fn read(path: &Path) -> Result<String, String> {
-    std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }

@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::public_api;
+use crate::{injections, public_api, requirements};
 
 /// Everything that must hold before a change lands.
 pub(crate) fn test() -> Result<(), String> {
     ensure_nextest()?;
     cargo("fmt", &["--all", "--check"], &[])?;
     public_api::check(&root())?;
+    requirements::check(&root())?;
+    injections::check(&root())?;
     // One build for all tests. Anything built before it would be built twice, with other features.
     cargo("nextest", &["run", "--workspace", "--locked", "--no-fail-fast"], &[])?;
     cargo("test", &["--workspace", "--locked", "--doc", "--quiet"], &[])?;
@@ -25,7 +27,20 @@ pub(crate) fn generate() -> Result<(), String> {
     let corpus = ["run", "--package", "lockgate-harness", "--lib", "check::tests::corpus::"];
     cargo("nextest", &corpus, &[("LOCKGATE_GENERATE", "1")])?;
     let generators = ["run", "--package", "lockgate", "--test", "it", "generated::"];
-    cargo("nextest", &generators, &[("LOCKGATE_GENERATE", "1")])
+    cargo("nextest", &generators, &[("LOCKGATE_GENERATE", "1")])?;
+    requirements::write(&root())
+}
+
+/// Writes the page of the requirements alone, and looks whether the injections are in order.
+pub(crate) fn requirements() -> Result<(), String> {
+    requirements::write(&root())?;
+    injections::check(&root())
+}
+
+/// Sees whether the tests notice that enforcement is missing.
+pub(crate) fn injections(names: &[String]) -> Result<(), String> {
+    ensure_nextest()?;
+    injections::run(&root(), names)
 }
 
 fn ensure_nextest() -> Result<(), String> {
