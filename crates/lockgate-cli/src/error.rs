@@ -81,8 +81,8 @@ pub(crate) enum CliError {
         approval: ApprovalId,
     },
     /// The system does not say who sits here.
-    #[error("it is not known who decides: {0}")]
-    NobodyDecides(&'static str),
+    #[error("it is not known who decides: the system names no user")]
+    NobodyDecides,
     /// A change of a budget.
     #[error(transparent)]
     Budget(#[from] InvalidBudgetChange),
@@ -155,7 +155,7 @@ impl CliError {
                     "`lockgate call RUNFILE NAME ARGUMENTS --approval {approval}`, with the same arguments"
                 ));
             }
-            Self::NobodyDecides(_) => "say who decides: `--by NAME`",
+            Self::NobodyDecides => "say who decides: `--by NAME`",
             Self::NoSuchTool { nearest: Some(nearest), .. } | Self::NoSuchCode { nearest: Some(nearest), .. } => {
                 return Some(format!("did you mean `{nearest}`?"));
             }

@@ -7,7 +7,6 @@ mod arguments;
 mod commands;
 mod error;
 mod exit;
-mod nearest;
 mod output;
 mod panics;
 mod printer;

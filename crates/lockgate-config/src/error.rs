@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use lockgate_contract::nearest::nearest;
 use thiserror::Error;
 
 /// A file that cannot be used: what, where, and with [`ConfigError::hint`] what to do.
@@ -44,7 +45,7 @@ impl ConfigError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Unreadable { .. } | Self::Invalid { .. } => None,
-            Self::UnknownKey { key, valid, .. } => match nearest(key, valid) {
+            Self::UnknownKey { key, valid, .. } => match nearest(key, valid.iter().map(String::as_str)) {
                 Some(near) => Some(format!("did you mean `{near}`?")),
                 None if valid.is_empty() => None,
                 None => Some(format!("the keys here are {}", valid.join(", "))),
@@ -63,13 +64,4 @@ impl ConfigError {
             _ => Self::Invalid { path, line, detail: message.trim_end().replace('\n', "; ") },
         }
     }
-}
-
-fn nearest<'v>(key: &str, valid: &'v [String]) -> Option<&'v str> {
-    valid
-        .iter()
-        .map(|candidate| (strsim::damerau_levenshtein(key, candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= candidate.len().max(key.len()) / 3 + 1)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate.as_str())
 }

@@ -1,6 +1,6 @@
 //! The run file's tables.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use lockgate_contract::effect::{Effect, OnUnknown};
@@ -90,12 +90,16 @@ pub struct SubjectTable {
     /// What the subject may reach.
     #[serde(default)]
     pub scopes: BTreeSet<String>,
-    /// The data domains that the subject may see. Without: every one.
-    pub domains: Option<BTreeSet<String>>,
+    /// The data domains that the subject may see. Without: no tool that reaches one.
+    #[serde(default)]
+    pub domains: BTreeSet<String>,
     /// The strongest effect that the subject may cause. Without: `external`.
     #[serde(default)]
     #[schemars(schema_with = "effect_words")]
     pub level: Option<Effect>,
+    /// Pins, by tool name: such a tool is seen in exactly this version or not at all. Every name must be a registered one.
+    #[serde(default)]
+    pub versions: BTreeMap<String, String>,
 }
 
 /// The run's limits.
@@ -245,6 +249,7 @@ impl SubjectTable {
             scopes: self.scopes.clone(),
             domains: self.domains.clone(),
             level: self.level.unwrap_or(default.level),
+            versions: self.versions.clone(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod approval;
 mod body;
+mod data;
 mod model;
 mod run;
 mod settled;
@@ -13,13 +14,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use self::approval::{ApprovalConsumed, ApprovalDecided, ApprovalRequested};
 pub use self::body::Body;
+pub use self::data::EventData;
 pub use self::model::{ModelFailed, ModelRequested, ModelResponded, RespondedCall};
 pub use self::run::{
     RunCancelled, RunCompleted, RunFailed, RunLimitReached, RunNeedsReconciliation, RunResumed, RunWaiting,
 };
 pub use self::settled::{Audit, Settled};
 pub use self::tool::{ToolRelaxed, ToolRequested, ToolStarted};
-use crate::document::{DecodeError, Document};
+use crate::document::DecodeError;
 use crate::ids::{CallId, RunId};
 use crate::time::Timestamp;
 
@@ -155,13 +157,13 @@ pub struct Event {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<CallId>,
     /// The body, typed by `type` and `v`.
-    pub data: Document,
+    pub data: EventData,
 }
 
 impl Event {
     /// The typed body.
     pub fn body(&self) -> Result<Body, DecodeError> {
-        Body::read(&self.kind, &self.data)
+        self.data.body(&self.kind)
     }
 }
 
@@ -175,16 +177,13 @@ pub struct NewEvent {
     /// The call, on tool and approval events.
     pub call_id: Option<CallId>,
     /// The body.
-    pub data: Document,
+    pub data: EventData,
 }
 
 impl NewEvent {
     /// An event of a body's own type.
-    pub fn new(step: u32, call_id: Option<CallId>, body: &Body) -> Self {
-        let kind = body.kind();
-        // INVARIANT: bodies hold strings, numbers and parsed documents, and those always serialise.
-        let data = body.document();
-        Self { kind, step, call_id, data }
+    pub fn new(step: u32, call_id: Option<CallId>, body: Body) -> Self {
+        Self { kind: body.kind(), step, call_id, data: body.into() }
     }
 
     /// The event under its number.

@@ -12,6 +12,7 @@ pub mod document;
 pub mod effect;
 pub mod event;
 pub mod ids;
+pub mod nearest;
 pub mod observation;
 pub mod outcome;
 pub mod ports;

@@ -58,6 +58,12 @@ macro_rules! outcomes {
 }
 
 outcomes! {
+    WrongActionLanguage = "wrong_action_language" {
+        stage: "proposed", NotExecuted, None, No,
+        model: "This run takes tool calls only.",
+        meaning: "Code reached the gate, which only knows tool calls (R-096): a wiring mistake, not one of the model.",
+        remedy: "Offer the model nothing but the run's tools: no custom tool with free text, no code interpreter.",
+    }
     UnknownTool = "unknown_tool" {
         stage: "resolved", NotExecuted, None, No,
         model: "This tool is not available.",
@@ -165,12 +171,6 @@ outcomes! {
         model: "An identical call in this turn was already made, so this one was not run.",
         meaning: "The tool's `on_duplicate` rule refuses identical writes of one turn.",
         remedy: "Set `on_duplicate` to `run_each` or `share_result` if that is what you want.",
-    }
-    WrongActionLanguage = "wrong_action_language" {
-        stage: "harness", NotExecuted, None, No,
-        model: "This run takes tool calls only.",
-        meaning: "Code reached an executor that only knows tool calls (R-096): a wiring mistake.",
-        remedy: "Give the run an action executor for code, or a model that calls tools.",
     }
     Blocked = "blocked" {
         stage: "harness", NotExecuted, None, No,

@@ -7,6 +7,7 @@ mod journal;
 mod model;
 mod policy;
 mod redactor;
+mod visibility;
 
 pub use actions::{ActionExecutor, ActionReport};
 pub use artifacts::{ArtifactError, ArtifactStore};
@@ -20,6 +21,7 @@ pub use model::{
 };
 pub use policy::{PolicyDecision, PolicyEngine, PolicyRequest, PolicyVerdict};
 pub use redactor::{NoRedaction, Redactor};
+pub use visibility::Visibility;
 
 use std::future::Future;
 use std::pin::Pin;

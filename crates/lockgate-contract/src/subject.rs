@@ -1,8 +1,8 @@
 //! On whose behalf a run acts. Comes from configuration or authentication, never from a model.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::effect::Effect;
 
@@ -18,10 +18,14 @@ pub struct Subject {
     pub agent: String,
     /// What the subject may reach; a tool is visible only if all its scopes are here.
     pub scopes: BTreeSet<String>,
-    /// Data domains that the subject may see; `None` means every one.
-    pub domains: Option<BTreeSet<String>>,
+    /// The data domains that the subject may see; a tool that reaches one is visible only if it is here.
+    #[serde(deserialize_with = "null_is_none_of_them")]
+    pub domains: BTreeSet<String>,
     /// The strongest effect that the subject may cause.
     pub level: Effect,
+    /// Pins, by tool name: a tool listed here is visible only in exactly this version.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub versions: BTreeMap<String, String>,
 }
 
 impl Default for Subject {
@@ -31,8 +35,9 @@ impl Default for Subject {
             user: "local".to_owned(),
             agent: "agent".to_owned(),
             scopes: BTreeSet::new(),
-            domains: None,
+            domains: BTreeSet::new(),
             level: Effect::External,
+            versions: BTreeMap::new(),
         }
     }
 }
@@ -43,3 +48,11 @@ impl Subject {
         format!("subject:{}/{}/{}", self.tenant, self.user, self.agent)
     }
 }
+
+/// Runs stored before 0.1 hold `null`, which stood for every domain. What nobody listed is no longer granted.
+fn null_is_none_of_them<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeSet<String>, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests;

@@ -3,9 +3,11 @@
 mod context;
 mod failure;
 mod handler;
+mod idempotency_key;
 mod spec;
 
 pub use context::{Progress, ToolContext};
 pub use failure::{Failure, ToolEnvironmentError, ToolExecutionError};
 pub use handler::{Handler, Output, OutputContent, Prepared};
+pub use idempotency_key::IdempotencyKey;
 pub use spec::{Audience, HarmlessWhen, InvalidSpec, PreCheck, ToolSpec, ToolSpecBuilder};

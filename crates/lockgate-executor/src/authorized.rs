@@ -44,11 +44,12 @@ impl<'g> Validated<'g> {
             verdict = self.decide(permission) => verdict,
             () = self.scope().cancel.cancelled() => return Err(Exit::Cancelled { started: false }),
             // A policy that does not answer allows nothing.
-            () = tokio::time::sleep(self.gate().options.call_timeout) => {
+            // Made when it is first waited for: an answer that is there at once needs no timer.
+            () = async { tokio::time::sleep(self.gate().options.call_timeout).await } => {
                 return Err(Refusal::new(Code::PolicyDenied, "the policy could not be evaluated: no answer in time").into());
             }
         };
-        trail.audit.decision = Some(decision_word(verdict.decision).to_owned());
+        trail.audit.decision = Some(decision_word(verdict.decision).into());
         trail.audit.policies.clone_from(&verdict.policies);
         let asked = match verdict.decision {
             // A question that was opened for this call counts, also where nobody would ask it any more.
@@ -76,8 +77,7 @@ impl<'g> Validated<'g> {
 
     /// The limit that the run found, or the run's time, which may have run out since.
     fn check_limits(&self) -> Result<(), Refusal> {
-        let now = self.gate().clock.now();
-        let too_late = self.scope().deadline.is_some_and(|deadline| now >= deadline);
+        let too_late = self.scope().deadline.is_some_and(|deadline| self.gate().clock.now() >= deadline);
         match self.terms().over_limit.or(too_late.then_some(Limit::Deadline)) {
             None => Ok(()),
             Some(limit) => {
@@ -92,7 +92,7 @@ impl<'g> Validated<'g> {
         let spec = self.tool().spec();
         match (spec.permission(), spec.harmless_when()) {
             (Permission::Ask, Some(harmless)) if harmless(self.arguments()) => {
-                trail.note(&Body::ToolRelaxed(ToolRelaxed {
+                trail.note(Body::ToolRelaxed(ToolRelaxed {
                     tool_name: spec.name().to_owned(),
                     from: Permission::Ask,
                     to: Permission::Allow,
@@ -205,14 +205,14 @@ impl<'g> Validated<'g> {
             reason: None,
             consumed_at: None,
         };
-        trail.note(&Body::ApprovalRequested(ApprovalRequested {
+        trail.note(Body::ApprovalRequested(ApprovalRequested {
             approval_id: approval.approval_id.clone(),
             tool_name: approval.tool_name.clone(),
             tool_version: approval.tool_version.clone(),
             effect: approval.effect,
             digest,
             expires_at: approval.expires_at,
-            reason: gate.scrub(&verdict.reason),
+            reason: gate.scrub(&verdict.reason).into_owned(),
             policies: verdict.policies.clone(),
         }));
         match scope.log.ask(approval, trail.pending.clone()).await {
@@ -269,8 +269,8 @@ impl<'g> Authorized<'g> {
         self.approval.as_ref()
     }
 
-    pub(crate) fn policies(&self) -> &[String] {
-        &self.policies
+    pub(crate) fn take_policies(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.policies)
     }
 
     pub(crate) fn validated_mut(&mut self) -> &mut Validated<'g> {

@@ -136,27 +136,36 @@ impl Gate {
     }
 
     /// The text without secrets. Of a text whose redactor breaks the promise of its port, nothing is shown.
-    pub(crate) fn scrub(&self, text: &str) -> String {
-        catch_unwind(AssertUnwindSafe(|| self.redactor.scrub(text).into_owned())).unwrap_or_else(|panic| {
+    pub(crate) fn scrub<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        catch_unwind(AssertUnwindSafe(|| self.redactor.scrub(text))).unwrap_or_else(|panic| {
             // The panic's own text may be the secret.
             let _ = panic_text(panic);
             tracing::error!("the redactor panicked");
-            "[redactor failed]".to_owned()
+            Cow::Borrowed("[redactor failed]")
         })
     }
 
     /// An argument text without secrets. Where it is JSON, its decoded values are looked at: `\u0068unter2` is a secret too.
     pub fn scrub_arguments(&self, text: &str) -> String {
-        let scrubbed = match Document::parse(text, Limits::ARGUMENTS) {
-            Ok(document) => catch_unwind(AssertUnwindSafe(|| self.redactor.scrub_document(&document)))
-                .map(|scrubbed| scrubbed.map_or_else(|| text.to_owned(), |scrubbed| scrubbed.text().to_owned())),
-            Err(_) => Ok(text.to_owned()),
+        self.scrub_read_arguments(text, Document::parse(text, Limits::ARGUMENTS).ok().as_ref())
+    }
+
+    /// The same where the text was read already; `read` is nothing where it is no JSON.
+    pub(crate) fn scrub_read_arguments(&self, text: &str, read: Option<&Document>) -> String {
+        let values = catch_unwind(AssertUnwindSafe(|| read.and_then(|read| self.redactor.scrub_document(read))));
+        let scrubbed = match &values {
+            Ok(Some(scrubbed)) => scrubbed.text(),
+            Ok(None) => text,
+            Err(_) => "[redactor failed]",
         };
-        let scrubbed = scrubbed.unwrap_or_else(|_| "[redactor failed]".to_owned());
         // Of a text that is no JSON, what its escapes would say.
-        let unescaped = unescaped(&scrubbed);
-        let plain = self.scrub(&unescaped);
-        if plain == unescaped { self.scrub(&scrubbed) } else { plain }
+        if let Cow::Owned(unescaped) = unescaped(scrubbed) {
+            let plain = self.scrub(&unescaped);
+            if plain != unescaped {
+                return plain.into_owned();
+            }
+        }
+        self.scrub(scrubbed).into_owned()
     }
 
     /// The same for a text of the audit. It may hold JSON pointers, which write `/` as `~1` and `~` as `~0`: a secret in
@@ -164,7 +173,7 @@ impl Gate {
     pub(crate) fn scrub_audit(&self, text: &str) -> String {
         let plain = text.replace("~1", "/").replace("~0", "~");
         let scrubbed = self.scrub(&plain);
-        if scrubbed == plain { self.scrub(text) } else { scrubbed }
+        if scrubbed == plain { self.scrub(text).into_owned() } else { scrubbed.into_owned() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! A call's way through the gate: this file is the picture.
 
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 
 use futures_util::FutureExt as _;
 use lockgate_contract::outcome::Code;
@@ -29,19 +30,21 @@ impl Gate {
             call_id = %request.call.call_id,
             code = tracing::field::Empty,
         );
-        let stages = AssertUnwindSafe(self.stages(request, scope, &mut trail).instrument(span.clone()));
-        let ending = match stages.catch_unwind().await {
-            Ok(ending) => ending,
-            // A handler's own panic is caught where it runs: this one is the gate's.
-            Err(panic) => Err(Trail::gate_defect(panic).into()),
+        let ending = {
+            // Pinned where it stands: what is wrapped around it moves a pointer, not a future of some kilobytes.
+            let stages = pin!(self.stages(&request, scope, &mut trail));
+            AssertUnwindSafe(stages.instrument(span.clone())).catch_unwind().await
         };
-        release(trail, ending).instrument(span).await
+        // A handler's own panic is caught where it runs: this one is the gate's.
+        let ending = ending.unwrap_or_else(|panic| Err(Trail::gate_defect(panic).into()));
+        let release = pin!(release(trail, ending));
+        release.instrument(span).await
     }
 
     /// Each line takes the token that the line above made; only a stage's module can make its token.
     async fn stages<'g>(
         &'g self,
-        request: Request,
+        request: &'g Request,
         scope: &'g Scope,
         trail: &mut Trail<'g>,
     ) -> Result<Checked<'g>, Exit> {

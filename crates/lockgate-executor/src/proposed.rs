@@ -1,7 +1,7 @@
-//! proposed: the model's text became one value, once.
+//! proposed: the model's text is a tool call, and became one value, once.
 
 use lockgate_contract::arguments::Arguments;
-use lockgate_contract::call::ToolCall;
+use lockgate_contract::call::{ActionLanguage, ToolCall};
 use lockgate_contract::document::Limits;
 use lockgate_contract::outcome::Code;
 
@@ -15,22 +15,29 @@ use crate::trail::{Stage, Trail};
 pub(crate) struct Proposed<'g> {
     gate: &'g Gate,
     scope: &'g Scope,
-    call: ToolCall,
-    terms: Terms,
+    call: &'g ToolCall,
+    terms: &'g Terms,
     arguments: Arguments,
 }
 
-/// Parses the raw argument text.
+/// Parses the raw argument text of a tool call.
+///
+/// Code is not looked at: nothing here speaks it. That is a mistake of whoever wired the model up, not of the model, so it
+/// costs no valid action and ends no run.
 pub(crate) fn propose<'g>(
-    request: Request,
+    request: &'g Request,
     gate: &'g Gate,
     scope: &'g Scope,
     trail: &mut Trail<'g>,
 ) -> Result<Proposed<'g>, Exit> {
     let Request { call, terms } = request;
+    if call.language == ActionLanguage::Code {
+        return Err(Refusal::new(Code::WrongActionLanguage, "code reached a gate that takes tool calls only").into());
+    }
     let limits = Limits { max_bytes: gate.options.max_argument_bytes, ..Limits::ARGUMENTS };
     match Arguments::parse(&call.arguments_text, limits) {
         Ok(arguments) => {
+            trail.requested(Some(&arguments));
             trail.passed(Stage::Proposed);
             Ok(Proposed { gate, scope, call, terms, arguments })
         }
@@ -53,12 +60,12 @@ impl<'g> Proposed<'g> {
         self.scope
     }
 
-    pub(crate) fn call(&self) -> &ToolCall {
-        &self.call
+    pub(crate) fn call(&self) -> &'g ToolCall {
+        self.call
     }
 
-    pub(crate) fn terms(&self) -> &Terms {
-        &self.terms
+    pub(crate) fn terms(&self) -> &'g Terms {
+        self.terms
     }
 
     pub(crate) fn arguments(&self) -> &Arguments {

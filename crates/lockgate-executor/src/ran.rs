@@ -34,7 +34,7 @@ impl<'g> Recorded<'g> {
     /// Hands the handler its arguments, and nothing else. Panics are caught; a time-out and a cancel end the wait. Nothing
     /// is ever run a second time.
     pub(crate) async fn run(mut self, trail: &mut Trail<'g>) -> Result<Ran<'g>, Exit> {
-        let cancel = self.scope().cancel.clone();
+        let cancel = &self.scope().cancel;
         if cancel.is_cancelled() {
             return Err(Exit::Cancelled { started: false });
         }
@@ -58,7 +58,8 @@ impl<'g> Recorded<'g> {
             biased;
             answer = self.act(prepared, context) => answer,
             () = cancel.cancelled() => return Err(Exit::Cancelled { started: true }),
-            () = tokio::time::sleep(timeout) => {
+            // Made when it is first waited for: an answer that is there at once needs no timer.
+            () = async { tokio::time::sleep(timeout).await } => {
                 let audit = format!("no answer within {} ms", timeout.as_millis());
                 return Err(Refusal::new(Code::TimedOut, audit).into());
             }
@@ -110,7 +111,7 @@ impl<'g> Recorded<'g> {
         let scope = self.scope();
         let deadline = self.gate().clock.now().after(timeout);
         let artifacts: Arc<dyn ArtifactStore> = Arc::<crate::RunLog>::clone(&scope.log);
-        ToolContext::new(stop, deadline, self.idempotency_key().into())
+        ToolContext::new(stop, deadline, self.idempotency_key())
             .with_progress(self.progress())
             .with_artifacts(Some(artifacts))
     }

@@ -1,12 +1,13 @@
 //! recorded: the intent stands in the journal before an effect starts.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
-use lockgate_contract::digest::Digest;
 use lockgate_contract::effect::{Effect, EffectState, OnDuplicate, ReplayPolicy};
 use lockgate_contract::event::{ApprovalConsumed, Body, ToolStarted};
 use lockgate_contract::outcome::{Code, Status};
 use lockgate_contract::ports::{Claim, ClaimRefused};
+use lockgate_contract::tool::IdempotencyKey;
 
 use crate::authorized::{Authorized, approval_refused, storage_unavailable};
 use crate::exit::{Exit, Refusal};
@@ -15,7 +16,6 @@ use crate::trail::{Stage, Trail};
 /// A call whose handler may be entered, once.
 pub(crate) struct Recorded<'g> {
     authorized: Authorized<'g>,
-    idempotency_key: String,
 }
 
 impl<'g> Authorized<'g> {
@@ -23,24 +23,24 @@ impl<'g> Authorized<'g> {
     ///
     /// What changes something, was approved, or is never to be repeated, is durable before its handler starts. The intent
     /// of any other read may ride with the next commit: if it is lost, the read is simply done again.
-    pub(crate) async fn record(self, trail: &mut Trail<'g>) -> Result<Recorded<'g>, Exit> {
+    pub(crate) async fn record(mut self, trail: &mut Trail<'g>) -> Result<Recorded<'g>, Exit> {
         if !self.terms().may_start {
             return Err(Exit::Held);
         }
         self.check_duplicates()?;
-        let idempotency_key = self.idempotency_key();
         if let Some(grant) = self.approval() {
-            trail.note(&Body::ApprovalConsumed(ApprovalConsumed {
+            trail.note(Body::ApprovalConsumed(ApprovalConsumed {
                 approval_id: grant.approval_id.clone(),
                 digest: grant.digest,
             }));
         }
-        trail.note(&Body::ToolStarted(self.intent()));
+        let policies = self.take_policies();
+        trail.note(Body::ToolStarted(self.intent(policies)));
         let spec = self.tool().spec();
         let may_ride =
             spec.effect() == Effect::Read && spec.replay() == ReplayPolicy::Safe && self.approval().is_none();
         if !may_ride {
-            let claim = self.claim(idempotency_key.clone());
+            let claim = self.claim();
             if let Err(refused) = self.scope().log.claim(claim, trail.pending.clone()).await {
                 // Nothing was written: the request still has to be, but not a start that did not happen.
                 trail.pending.retain(|event| !event.kind.is_start());
@@ -50,7 +50,7 @@ impl<'g> Authorized<'g> {
             trail.started = true;
         }
         trail.passed(Stage::Recorded);
-        Ok(Recorded { authorized: self, idempotency_key })
+        Ok(Recorded { authorized: self })
     }
 
     /// The tool's rule for identical calls of one turn.
@@ -77,14 +77,12 @@ impl<'g> Authorized<'g> {
         }
     }
 
-    /// Stable over all attempts of a call, different for every other, and no tenant can meet another's (C-16).
-    fn idempotency_key(&self) -> String {
-        let tenant = &self.scope().subject.tenant;
-        let text = format!("{}:{tenant}{}", tenant.len(), self.call().call_id);
-        format!("lg-{}", Digest::of_text("lockgate.idempotency.v1", &text).short(32))
+    /// What is handed to the tool, and stands in the journal for every effect.
+    pub(crate) fn idempotency_key(&self) -> IdempotencyKey {
+        IdempotencyKey::new(Arc::clone(&self.scope().subject), self.call().call_id.clone())
     }
 
-    fn intent(&self) -> ToolStarted {
+    fn intent(&self, policies: Vec<String>) -> ToolStarted {
         let spec = self.tool().spec();
         ToolStarted {
             tool_name: spec.name().to_owned(),
@@ -93,11 +91,11 @@ impl<'g> Authorized<'g> {
             attempt: self.terms().attempt,
             definition: spec.definition(),
             arguments_digest: self.arguments_digest(),
-            policies: self.policies().to_vec(),
+            policies,
         }
     }
 
-    fn claim(&self, idempotency_key: String) -> Claim {
+    fn claim(&self) -> Claim {
         let spec = self.tool().spec();
         Claim {
             call_id: self.call().call_id.clone(),
@@ -106,7 +104,7 @@ impl<'g> Authorized<'g> {
             tool_name: spec.name().to_owned(),
             effect: spec.effect(),
             arguments_digest: self.arguments_digest(),
-            idempotency_key,
+            idempotency_key: self.idempotency_key().to_string(),
             approval: self.approval().map(|grant| (grant.approval_id.clone(), grant.digest)),
         }
     }
@@ -125,10 +123,6 @@ impl<'g> Authorized<'g> {
 }
 
 impl<'g> Recorded<'g> {
-    pub(crate) fn idempotency_key(&self) -> &str {
-        &self.idempotency_key
-    }
-
     pub(crate) fn authorized_mut(&mut self) -> &mut Authorized<'g> {
         &mut self.authorized
     }

@@ -2,9 +2,10 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock};
 
 use futures_util::FutureExt as _;
-use lockgate_contract::document::Document;
+use lockgate_contract::document::{Document, Kind};
 use lockgate_contract::effect::EffectState;
 use lockgate_contract::event::{Audit, Settled};
 use lockgate_contract::ids::{ApprovalId, CallId};
@@ -36,9 +37,11 @@ pub enum Released {
 /// A settled call. Made here only.
 #[derive(Debug)]
 pub struct Settlement {
-    result: ToolResult,
+    call_id: CallId,
+    /// Made when it is asked for: the loop of a run never does.
+    result: OnceLock<ToolResult>,
     outcome: ActionOutcome,
-    settled: Settled,
+    settled: Arc<Settled>,
     times: StageTimes,
 }
 
@@ -54,7 +57,7 @@ pub struct Open {
 impl Settlement {
     /// The result in its wire shape.
     pub fn result(&self) -> &ToolResult {
-        &self.result
+        self.result.get_or_init(|| self.settled.result(&self.call_id))
     }
 
     /// What the loop sees of it.
@@ -101,7 +104,7 @@ pub(crate) async fn release(mut trail: Trail<'_>, ending: Result<Checked<'_>, Ex
         Ok(checked) => {
             let output = checked.into_output();
             // An output that cannot be scrubbed is not shown.
-            match catch_unwind(AssertUnwindSafe(|| succeeded(&trail, output))) {
+            match catch_unwind(AssertUnwindSafe(|| succeeded(&mut trail, output))) {
                 Ok(released) => released,
                 Err(panic) => (trail.settled_as(Trail::gate_defect(panic)), None),
             }
@@ -123,7 +126,8 @@ pub(crate) async fn release(mut trail: Trail<'_>, ending: Result<Checked<'_>, Ex
     trail.passed(Stage::Released);
     trail.finish();
     Released::Settled(Box::new(Settlement {
-        result: settled.result(&trail.call.call_id),
+        call_id: trail.call.call_id.clone(),
+        result: OnceLock::new(),
         outcome: outcome(&settled),
         settled,
         times: trail.times.clone(),
@@ -131,7 +135,7 @@ pub(crate) async fn release(mut trail: Trail<'_>, ending: Result<Checked<'_>, Ex
 }
 
 /// Scrubs and limits an output.
-fn succeeded(trail: &Trail<'_>, checked: CheckedOutput) -> (Settled, Option<StoredArtifact>) {
+fn succeeded(trail: &mut Trail<'_>, checked: CheckedOutput) -> (Arc<Settled>, Option<StoredArtifact>) {
     let CheckedOutput { output, truncated_chars, lossy, env_reported_completion } = checked;
     let gate = trail.gate;
     let scrubbed = gate.redactor.scrub_document(&output).unwrap_or(output);
@@ -145,39 +149,41 @@ fn succeeded(trail: &Trail<'_>, checked: CheckedOutput) -> (Settled, Option<Stor
             (shortened.data, Some(shortened.artifact))
         }
     };
+    let (tool_version, audit) = trail.take_facts();
     let settled = Settled {
         tool_name: trail.call.tool_name.clone(),
-        tool_version: trail.version.clone(),
+        tool_version,
         ok: true,
         code: None,
         reason: None,
         status: Status::Executed,
         effect_state: EffectState::Done,
-        data: Some(data),
+        // As it is read back: an output of `null` and none are one.
+        data: Some(data).filter(|data| data.root().kind() != Kind::Null),
         message: None,
         retryable: false,
         meta,
         env_reported_completion,
-        audit: trail.audit.clone(),
+        audit,
     };
-    (settled, artifact)
+    (Arc::new(settled), artifact)
 }
 
 /// The stored result of an earlier call, marked so: never a bare success (S-31).
-fn reused(trail: &mut Trail<'_>, earlier: &CallId, settled: Settled) -> Settled {
-    trail.audit.text =
-        Some(format!("identical to `{earlier}`, whose result it shares: `on_duplicate` is `share_result`"));
-    Settled {
+fn reused(trail: &mut Trail<'_>, earlier: &CallId, settled: Settled) -> Arc<Settled> {
+    let (_, facts) = trail.take_facts();
+    let text = format!("identical to `{earlier}`, whose result it shares: `on_duplicate` is `share_result`");
+    Arc::new(Settled {
         meta: Meta { deduplicated: Some(earlier.clone()), ..settled.meta },
         env_reported_completion: false,
-        audit: trail.audit.clone(),
+        audit: Audit { text: Some(text), ..facts },
         ..settled
-    }
+    })
 }
 
 /// An answer to a call that stays open.
 fn open(mut trail: Trail<'_>, code: Code, approval_id: ApprovalId, audit: &str) -> Released {
-    let mut settled = trail.settled_as(Refusal::new(code, audit));
+    let mut settled = Arc::unwrap_or_clone(trail.settled_as(Refusal::new(code, audit)));
     settled.meta.approval_id = Some(approval_id.clone());
     trail.finish();
     Released::Open(Box::new(Open {
@@ -189,13 +195,13 @@ fn open(mut trail: Trail<'_>, code: Code, approval_id: ApprovalId, audit: &str) 
 }
 
 /// Writes the call's last event. What could not be written is not shown as a result.
-async fn journal(trail: &mut Trail<'_>, settled: Settled, artifact: Option<StoredArtifact>) -> Settled {
-    let call_id = trail.call.call_id.clone();
+async fn journal(trail: &mut Trail<'_>, settled: Arc<Settled>, artifact: Option<StoredArtifact>) -> Arc<Settled> {
+    let call_id = &trail.call.call_id;
     let events = trail.last_events(&settled);
-    let written = AssertUnwindSafe(trail.scope.log.settle(&call_id, artifact, events)).catch_unwind().await;
+    let written = AssertUnwindSafe(trail.scope.log.settle(call_id, artifact, events)).catch_unwind().await;
     match written.unwrap_or_else(|panic| Err(panicked(panic))) {
         Ok(()) => settled,
-        Err(taken @ JournalError::AlreadySettled(_)) => match first_result(trail, &call_id).await {
+        Err(taken @ JournalError::AlreadySettled(_)) => match first_result(trail, call_id).await {
             Ok(Some(first)) => first,
             Ok(None) => not_recorded(trail, &settled, &taken),
             Err(error) => not_recorded(trail, &settled, &error),
@@ -205,11 +211,11 @@ async fn journal(trail: &mut Trail<'_>, settled: Settled, artifact: Option<Store
 }
 
 /// The result that the call has already, marked so: a call has one outcome, however often it is asked for.
-async fn first_result(trail: &Trail<'_>, call_id: &CallId) -> Result<Option<Settled>, JournalError> {
+async fn first_result(trail: &Trail<'_>, call_id: &CallId) -> Result<Option<Arc<Settled>>, JournalError> {
     let stored = AssertUnwindSafe(trail.scope.log.settled(call_id)).catch_unwind().await;
     let mut stored = stored.unwrap_or_else(|panic| Err(panicked(panic)))?;
     if let Some(settled) = &mut stored {
-        settled.meta.deduplicated = Some(call_id.clone());
+        Arc::make_mut(settled).meta.deduplicated = Some(call_id.clone());
     }
     Ok(stored)
 }
@@ -218,7 +224,7 @@ fn panicked(panic: Box<dyn Any + Send>) -> JournalError {
     JournalError::CommitUnknown(format!("it panicked: {}", panic_text(panic)))
 }
 
-fn not_recorded(trail: &mut Trail<'_>, settled: &Settled, error: &JournalError) -> Settled {
+fn not_recorded(trail: &mut Trail<'_>, settled: &Settled, error: &JournalError) -> Arc<Settled> {
     let ran = trail.started || settled.status == Status::Executed;
     let code = if ran { Code::ResultNotRecorded } else { Code::StorageUnavailable };
     // What is known about the world becomes neither more nor less because it could not be stored.

@@ -83,12 +83,12 @@ impl RunLog {
     }
 
     /// The one result of a call that was settled before.
-    pub(crate) async fn settled(&self, call: &CallId) -> Result<Option<Settled>, JournalError> {
+    pub(crate) async fn settled(&self, call: &CallId) -> Result<Option<Arc<Settled>>, JournalError> {
         let mut last_seen = self.last_seen.lock().await;
         let events = self.journal.events(&self.run_id, 0).await?;
         let of_call = |event: &&Event| event.call_id.as_ref() == Some(call);
         let settled = events.iter().filter(of_call).find_map(|event| match event.body() {
-            Ok(Body::Settled(settled)) => Some(*settled),
+            Ok(Body::Settled(settled)) => Some(settled),
             _ => None,
         });
         self.deliver(&mut last_seen, events).await?;

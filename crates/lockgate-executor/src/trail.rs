@@ -1,8 +1,10 @@
 //! Facts about a call for the audit and for its release. They travel beside the tokens; no stage trusts them.
 
 use std::any::Any;
+use std::sync::Arc;
 use std::time::Duration;
 
+use lockgate_contract::arguments::Arguments;
 use lockgate_contract::call::ToolCall;
 use lockgate_contract::digest::Digest;
 use lockgate_contract::effect::{Effect, EffectState};
@@ -22,7 +24,7 @@ use crate::scope::{Request, Scope};
 pub(crate) struct Trail<'g> {
     pub(crate) gate: &'g Gate,
     pub(crate) scope: &'g Scope,
-    pub(crate) call: ToolCall,
+    pub(crate) call: &'g ToolCall,
     /// The tool's name as it was called, scrubbed: it is model text.
     pub(crate) shown_name: String,
     pub(crate) attempt: u32,
@@ -36,37 +38,51 @@ pub(crate) struct Trail<'g> {
     pub(crate) started: bool,
     pub(crate) audit: Audit,
     pub(crate) times: StageTimes,
+    /// Whether `tool.requested` stands in the journal, or is pending.
+    requested: bool,
+    /// The ending that is being written. It took the facts along.
+    ending: Option<Arc<Settled>>,
     /// Whether the call has its ending. A trail that is dropped without one leaves an event.
     finished: bool,
 }
 
 impl<'g> Trail<'g> {
-    pub(crate) fn begin(gate: &'g Gate, scope: &'g Scope, request: &Request) -> Self {
-        let call = request.call.clone();
-        let shown_name = gate.scrub(&call.tool_name);
-        let mut pending = Vec::with_capacity(3);
-        if !request.terms.requested_before {
-            let body = Body::ToolRequested(ToolRequested {
-                tool_name: shown_name.clone(),
-                parent_call_id: call.parent.clone(),
-                arguments_text: Some(gate.scrub_arguments(&call.arguments_text)),
-            });
-            pending.push(NewEvent::new(call.step, Some(call.call_id.clone()), &body));
-        }
+    pub(crate) fn begin(gate: &'g Gate, scope: &'g Scope, request: &'g Request) -> Self {
+        let Request { call, terms } = request;
         Self {
             gate,
             scope,
             call,
-            shown_name,
-            attempt: request.terms.attempt,
-            pending,
+            shown_name: gate.scrub(&call.tool_name).into_owned(),
+            attempt: terms.attempt,
+            pending: Vec::with_capacity(3),
             version: None,
             effect: Effect::External,
             started: false,
             audit: Audit::default(),
             times: StageTimes::begin(gate.clock.monotonic()),
+            requested: terms.requested_before,
+            ending: None,
             finished: false,
         }
+    }
+
+    /// The call reached the gate: its first event, once. `read` is what was read of its argument text.
+    pub(crate) fn requested(&mut self, read: Option<&Arguments>) {
+        if std::mem::replace(&mut self.requested, true) {
+            return;
+        }
+        let (gate, call) = (self.gate, self.call);
+        let arguments_text = match read {
+            Some(arguments) => gate.scrub_read_arguments(&call.arguments_text, Some(arguments.document())),
+            None => gate.scrub_arguments(&call.arguments_text),
+        };
+        self.note(Body::ToolRequested(ToolRequested {
+            tool_name: self.shown_name.clone(),
+            parent_call_id: call.parent.clone(),
+            arguments_text: Some(arguments_text),
+            language: call.language,
+        }));
     }
 
     /// The call belongs to this tool, and the caller may see it.
@@ -83,7 +99,7 @@ impl<'g> Trail<'g> {
     }
 
     /// Adds an event that may ride with the next commit.
-    pub(crate) fn note(&mut self, body: &Body) {
+    pub(crate) fn note(&mut self, body: Body) {
         self.pending.push(NewEvent::new(self.call.step, Some(self.call.call_id.clone()), body));
     }
 
@@ -100,7 +116,7 @@ impl<'g> Trail<'g> {
     }
 
     /// The body of the call's last event, for a refusal.
-    pub(crate) fn settled_as(&mut self, refusal: Refusal) -> Settled {
+    pub(crate) fn settled_as(&mut self, refusal: Refusal) -> Arc<Settled> {
         let gate = self.gate;
         let Refusal { outcome, reason, sentence, audit_reason, audit, retryable, effect_state, show_error_id } =
             refusal;
@@ -120,17 +136,21 @@ impl<'g> Trail<'g> {
                 (Status::Executed, said.unwrap_or(EffectState::None), false, "")
             }
         };
-        let message = shortened(gate.scrub(sentence.as_deref().unwrap_or(default_sentence)));
+        let message = shortened(gate.scrub(sentence.as_deref().unwrap_or(default_sentence)).into_owned());
         let audit_text = gate.scrub_audit(&audit);
         let error_id = show_error_id.then(|| self.error_id());
         if let Some(error_id) = &error_id {
             tracing::error!(call_id = %self.call.call_id, %error_id, code = outcome.word(), text = audit_text, "call failed");
         }
-        self.audit.reason = audit_reason.map(str::to_owned).or_else(|| reason.clone());
-        self.audit.text = Some(audit_text);
-        Settled {
+        let (tool_version, facts) = self.take_facts();
+        let audit = Audit {
+            reason: audit_reason.map(str::to_owned).or_else(|| reason.clone()),
+            text: Some(audit_text),
+            ..facts
+        };
+        Arc::new(Settled {
             tool_name: self.shown_name.clone(),
-            tool_version: self.version.clone(),
+            tool_version,
             ok: false,
             code: Some(outcome),
             reason,
@@ -145,18 +165,27 @@ impl<'g> Trail<'g> {
                 ..Meta::default()
             },
             env_reported_completion: false,
-            audit: self.audit.clone(),
+            audit,
+        })
+    }
+
+    /// What is known about the call, for its ending: the tool's version, as the caller may see it, and the audit. Where one
+    /// ending could not be written, the next one has its facts.
+    pub(crate) fn take_facts(&mut self) -> (Option<String>, Audit) {
+        match self.ending.take() {
+            Some(ending) => (ending.tool_version.clone(), ending.audit.clone()),
+            None => (self.version.take(), std::mem::take(&mut self.audit)),
         }
     }
 
     /// The events of the call's last commit: what is pending, but no start that did not happen, and the ending.
-    pub(crate) fn last_events(&self, settled: &Settled) -> Vec<NewEvent> {
-        let mut events = self.pending.clone();
-        if !self.started {
-            events.retain(|event| !event.kind.is_start());
-        }
-        let ending = Body::Settled(Box::new(settled.clone()));
-        events.push(NewEvent::new(self.call.step, Some(self.call.call_id.clone()), &ending));
+    pub(crate) fn last_events(&mut self, settled: &Arc<Settled>) -> Vec<NewEvent> {
+        self.requested(None);
+        let mut events = Vec::with_capacity(self.pending.len() + 1);
+        events.extend(self.pending.iter().filter(|event| self.started || !event.kind.is_start()).cloned());
+        self.ending = Some(Arc::clone(settled));
+        let ending = Body::Settled(Arc::clone(settled));
+        events.push(NewEvent::new(self.call.step, Some(self.call.call_id.clone()), ending));
         events
     }
 
@@ -179,7 +208,7 @@ impl Drop for Trail<'_> {
         let settled = self.settled_as(Refusal::new(code, "the caller dropped the call"));
         let events = self.last_events(&settled);
         let call_id = self.call.call_id.clone();
-        let log = std::sync::Arc::clone(&self.scope.log);
+        let log = Arc::clone(&self.scope.log);
         runtime.spawn(async move {
             if let Err(error) = log.settle(&call_id, None, events).await {
                 tracing::warn!(%call_id, %error, "a dropped call could not be recorded");

@@ -2,7 +2,7 @@
 
 use lockgate_contract::approval::{Approval, Binding};
 use lockgate_contract::arguments::Arguments;
-use lockgate_contract::call::ToolCall;
+use lockgate_contract::call::{ActionLanguage, ToolCall};
 use lockgate_contract::document::Limits;
 use lockgate_contract::effect::EffectState;
 use lockgate_contract::effect::OnUnknown;
@@ -106,6 +106,7 @@ impl Runner {
             provider_call_id: String::new(),
             tool_name: direct.tool_name,
             arguments_text: direct.arguments_text,
+            language: ActionLanguage::Call,
         };
         self.gate_direct(live, Request { call, terms: Terms::default() }).await
     }
@@ -142,6 +143,7 @@ impl Runner {
             provider_call_id: String::new(),
             tool_name: direct.tool_name,
             arguments_text: direct.arguments_text,
+            language: ActionLanguage::Call,
         };
         let terms = Terms { requested_before: true, approval: Some(approval_id.clone()), ..Terms::default() };
         let request = Request { call, terms };

@@ -24,7 +24,6 @@ use tracing::Instrument as _;
 
 use crate::error::{FoldError, RunError};
 use crate::plan::{Command, Facts, Planned, Verdict};
-use crate::result::RunResult;
 use crate::state::{Call, RunState, Stop};
 
 /// Drives runs: one gate, one source of ids, and a model where agents run.
@@ -210,7 +209,7 @@ impl Runner {
             tenant: start.subject.tenant.clone(),
             kind: start.kind,
             title: start.task.clone().unwrap_or_default(),
-            started: NewEvent::new(0, None, &Body::RunStarted(Box::new(start))),
+            started: NewEvent::new(0, None, Body::RunStarted(Box::new(start))),
         };
         let hold = self.hold(&run_id).await?;
         let events = self.gate.journal().create_run(run).await?;
@@ -396,7 +395,7 @@ impl Live {
     }
 
     async fn append_at(&mut self, step: u32, body: Body) -> Result<(), RunError> {
-        self.log.append(vec![NewEvent::new(step, None, &body)]).await?;
+        self.log.append(vec![NewEvent::new(step, None, body)]).await?;
         self.absorb()
     }
 
@@ -424,6 +423,7 @@ impl Live {
                 tool_name: gate.redactor().scrub(&proposed.name).into_owned(),
                 redacted: arguments_text != proposed.arguments_text,
                 arguments_text,
+                language: proposed.language,
             });
             self.unredacted.insert(call_id.clone());
             self.raw.insert(call_id, proposed.arguments_text);
@@ -478,13 +478,5 @@ pub(crate) fn stop_event(stop: Stop) -> Body {
         Stop::NeedsReconciliation(calls) => Body::RunNeedsReconciliation(RunNeedsReconciliation { calls }),
         Stop::Failed { reason, detail } => Body::RunFailed(RunFailed { reason, detail }),
         Stop::Cancelled => Body::RunCancelled(RunCancelled {}),
-    }
-}
-
-impl RunResult {
-    /// The result of a run in a journal, with its history where asked for.
-    pub fn from_state(state: &RunState, messages: bool) -> Self {
-        let result = Self::of(state);
-        if messages { result.with_messages(state) } else { result }
     }
 }

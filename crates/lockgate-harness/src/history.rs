@@ -37,6 +37,7 @@ fn part_messages(text: Option<String>, calls: &[Call]) -> Vec<Message> {
         provider_call_id: call.provider_call_id.clone(),
         name: call.tool_name.clone(),
         arguments_text: call.arguments_text.clone(),
+        language: call.language,
     });
     let assistant = Message::Assistant { text, calls: proposed.collect() };
     let results = calls.iter().filter_map(|call| {

@@ -176,7 +176,7 @@ impl RunState {
         let replayable = self.start().binding.replayable.contains(&call.tool_name) && call.approval.is_none();
         if call.attempts > 0 && !replayable {
             verdict(Code::OutcomeUnknown, true, "its driver died after the effect was started, and the result was lost")
-        } else if call.redacted && !facts.unredacted.contains(&call.call_id) {
+        } else if call.language.is_call() && call.redacted && !facts.unredacted.contains(&call.call_id) {
             let code = if call.approval.is_some() { Code::ApprovalStale } else { Code::InvalidArguments };
             verdict(code, false, "a secret was taken out of the stored arguments: they are not what the model sent")
         } else {
@@ -347,7 +347,8 @@ fn blocked(turn: &Turn, call: &Call) -> Verdict {
     }
 }
 
-/// A person's no stands, also where the policy would not ask any more.
+/// A person's no stands, also where the policy would not ask any more. The gate says so too, but only of a call that nothing
+/// else there refuses first: with a limit used up or a denial, the person's answer would not be the call's outcome.
 fn refused(turn: &Turn, call: &Call) -> Option<Verdict> {
     let code = call.approval.as_ref()?.refused_as?;
     Some(Verdict {
@@ -369,6 +370,7 @@ pub(crate) fn tool_call(call: &Call) -> ToolCall {
         provider_call_id: call.provider_call_id.clone(),
         tool_name: call.tool_name.clone(),
         arguments_text: call.arguments_text.clone(),
+        language: call.language,
     }
 }
 

@@ -1,11 +1,12 @@
 //! What a run came to, in the shape that people and programs are given.
 
 use lockgate_contract::arguments::Arguments;
+use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::effect::EffectState;
 use lockgate_contract::ids::{ApprovalId, CallId, RunId};
 use lockgate_contract::outcome::{Code, Outcome, Status};
-use lockgate_contract::ports::Message;
+use lockgate_contract::ports::{Message, MessageCall};
 use lockgate_contract::run::{CompletedBy, RunStatus};
 use serde::Serialize;
 
@@ -90,6 +91,9 @@ pub struct NeutralCall {
     pub name: String,
     /// Its arguments: always an object, `{}` where the text was none (the raw text stands in the journal).
     pub arguments: Document,
+    /// The code, in place of arguments, where it is no tool call but code for an environment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
 }
 
 impl RunResult {
@@ -154,19 +158,27 @@ impl NeutralMessage {
             Message::System { text } => plain("system", Some(text)),
             Message::User { text } => plain("user", Some(text)),
             Message::Assistant { text, calls } => {
-                let calls: Vec<_> = calls
-                    .into_iter()
-                    .map(|call| NeutralCall {
-                        call_id: call.call_id,
-                        name: call.name,
-                        arguments: Arguments::parse(&call.arguments_text, Limits::ARGUMENTS)
-                            .map_or_else(|_| Document::empty_object(), |arguments| arguments.document().clone()),
-                    })
-                    .collect();
+                let calls: Vec<_> = calls.into_iter().map(NeutralCall::of).collect();
                 Self { calls: (!calls.is_empty()).then_some(calls), ..plain("assistant", text) }
             }
             Message::Tool { call_id, content } => {
                 Self { call_id: Some(call_id), content: Some(content), ..plain("tool", None) }
+            }
+        }
+    }
+}
+
+impl NeutralCall {
+    fn of(call: MessageCall) -> Self {
+        let MessageCall { call_id, name, arguments_text, language, .. } = call;
+        match language {
+            ActionLanguage::Call => {
+                let arguments = Arguments::parse(&arguments_text, Limits::ARGUMENTS)
+                    .map_or_else(|_| Document::empty_object(), |arguments| arguments.document().clone());
+                Self { call_id, name, arguments, code: None }
+            }
+            ActionLanguage::Code => {
+                Self { call_id, name, arguments: Document::empty_object(), code: Some(arguments_text) }
             }
         }
     }

@@ -1,8 +1,10 @@
 //! A run drawn by hand, for tests of the machine: events in, commands out. No runtime, no journal, no tool.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use lockgate_contract::allowed::AllowedTools;
+use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::digest::Digest;
 use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::effect::{Effect, EffectState, OnUnknown};
@@ -91,6 +93,15 @@ impl Sketch {
 
     /// The model is asked and answers; calls are name, argument text, and whether a secret was taken out of it.
     pub(crate) fn turn_of(&mut self, text: Option<&str>, calls: &[(&str, &str, bool)]) -> &mut Self {
+        self.answers(text, calls, ActionLanguage::Call)
+    }
+
+    /// The model is asked and answers with code; name, text, and whether a secret was taken out of it.
+    pub(crate) fn writes_code(&mut self, actions: &[(&str, &str, bool)]) -> &mut Self {
+        self.answers(None, actions, ActionLanguage::Code)
+    }
+
+    fn answers(&mut self, text: Option<&str>, calls: &[(&str, &str, bool)], language: ActionLanguage) -> &mut Self {
         self.asks();
         self.turns += 1;
         let calls = calls.iter().zip(0..).map(|((name, arguments, redacted), index)| RespondedCall {
@@ -98,6 +109,7 @@ impl Sketch {
             provider_call_id: format!("p{index}"),
             tool_name: (*name).to_owned(),
             arguments_text: (*arguments).to_owned(),
+            language,
             redacted: *redacted,
         });
         let calls = calls.collect();
@@ -121,7 +133,12 @@ impl Sketch {
     }
 
     pub(crate) fn requested(&mut self, call: u32) -> &mut Self {
-        let body = ToolRequested { tool_name: self.name(call), parent_call_id: None, arguments_text: None };
+        let body = ToolRequested {
+            tool_name: self.name(call),
+            parent_call_id: None,
+            arguments_text: None,
+            language: ActionLanguage::Call,
+        };
         self.push(Some(call), &Body::ToolRequested(body))
     }
 
@@ -235,7 +252,7 @@ impl Sketch {
             audit: Audit { arguments_digest: Some(Digest::of_text("test", &arguments)), ..Audit::default() },
         };
         change(&mut settled);
-        self.push(Some(call), &Body::Settled(Box::new(settled)))
+        self.push(Some(call), &Body::Settled(Arc::new(settled)))
     }
 
     pub(crate) fn stopped(&mut self, stop: Stop) -> &mut Self {
@@ -255,7 +272,7 @@ impl Sketch {
     /// Any event, about a call of the last turn.
     pub(crate) fn push(&mut self, call: Option<u32>, body: &Body) -> &mut Self {
         let step = self.turns.saturating_sub(1);
-        self.push_raw(NewEvent::new(step, call.map(|index| self.call(index)), body))
+        self.push_raw(NewEvent::new(step, call.map(|index| self.call(index)), body.clone()))
     }
 
     pub(crate) fn push_raw(&mut self, event: NewEvent) -> &mut Self {

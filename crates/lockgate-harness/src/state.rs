@@ -1,5 +1,8 @@
 //! The state of a run: a fold over its events, and nothing else.
 
+use std::sync::Arc;
+
+use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::event::{
     ApprovalDecided, ApprovalRequested, Body, Event, EventType, ModelResponded, RespondedCall, Settled, ToolRequested,
 };
@@ -51,8 +54,10 @@ pub struct Call {
     pub provider_call_id: String,
     /// The name as it was called.
     pub tool_name: String,
-    /// The raw argument text, scrubbed.
+    /// The raw argument text, or the code, scrubbed.
     pub arguments_text: String,
+    /// What the text is.
+    pub language: ActionLanguage,
     /// A secret was taken out of the argument text.
     pub redacted: bool,
     /// `tool.requested` was seen.
@@ -194,7 +199,7 @@ impl RunState {
             Body::ApprovalRequested(asked) => self.call(event)?.approval = Some(OpenApproval::of(asked)),
             Body::ApprovalDecided(decided) => self.decided(event, &decided)?,
             Body::ToolStarted(started) => self.call(event)?.attempts = started.attempt,
-            Body::Settled(settled) => self.settle(event, *settled)?,
+            Body::Settled(settled) => self.settle(event, Arc::unwrap_or_clone(settled))?,
             Body::RunResumed(resumed) => {
                 if let Some(budget) = resumed.budget {
                     self.budget = budget;
@@ -255,6 +260,7 @@ impl RunState {
             provider_call_id: String::new(),
             tool_name: requested.tool_name,
             arguments_text: requested.arguments_text.unwrap_or_default(),
+            language: requested.language,
             redacted: false,
             requested: true,
             attempts: 0,
@@ -385,6 +391,7 @@ impl Call {
             provider_call_id: call.provider_call_id,
             tool_name: call.tool_name,
             arguments_text: call.arguments_text,
+            language: call.language,
             redacted: call.redacted,
             requested: false,
             attempts: 0,

@@ -141,7 +141,9 @@ impl State {
         now: Timestamp,
     ) -> Result<Appended, JournalError> {
         let run = self.run(run)?;
-        if run.calls.get(call).is_some_and(|call| call.settled) {
+        // A call that is not known is one that was never started: an entry for it says nothing yet.
+        let known = run.calls.entry(call.clone()).or_default();
+        if known.settled {
             return Err(JournalError::AlreadySettled(call.clone()));
         }
         if let Some(artifact) = artifact {
@@ -153,7 +155,7 @@ impl State {
                 }
             }
         }
-        run.calls.entry(call.clone()).or_default().settled = true;
+        known.settled = true;
         let appended = run.append(events, now);
         for approval in self.approvals.iter_mut().filter(|approval| approval.call_id == *call) {
             rules::withdraw_if_open(approval, now);

@@ -102,7 +102,7 @@ fn decided_event(approval: &Approval, decision: &Decision, word: &str, reason: O
         decided_by: decision.by.clone(),
         reason,
     });
-    NewEvent::new(approval.step, Some(approval.call_id.clone()), &body)
+    NewEvent::new(approval.step, Some(approval.call_id.clone()), body)
 }
 
 /// What events make of the status in the run's row. The row is a projection for lists; the truth is the fold over the

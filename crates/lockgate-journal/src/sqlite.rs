@@ -87,10 +87,12 @@ impl Journal for SqliteJournal {
 
     fn append<'a>(&'a self, run: &'a RunId, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
         let run = run.clone();
+        let events = written(events);
         Box::pin(self.writer.commit(move |connection, now| write::append(connection, &run, events, now)))
     }
 
     fn ask(&self, approval: Approval, events: Vec<NewEvent>) -> BoxFuture<'_, Result<Appended, JournalError>> {
+        let events = written(events);
         Box::pin(self.writer.commit(move |connection, now| write::ask(connection, approval, events, now)))
     }
 
@@ -101,6 +103,7 @@ impl Journal for SqliteJournal {
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, ClaimRefused>> {
         let run = run.clone();
+        let events = written(events);
         Box::pin(self.writer.commit(move |connection, now| write::claim(connection, &run, &claim, events, now)))
     }
 
@@ -112,6 +115,7 @@ impl Journal for SqliteJournal {
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
         let (run, call) = (run.clone(), call.clone());
+        let events = written(events);
         Box::pin(
             self.writer
                 .commit(move |connection, now| write::settle(connection, &run, &call, artifact.as_ref(), events, now)),
@@ -161,4 +165,12 @@ impl Journal for SqliteJournal {
         // Asked of the writer's connection: what that one is set to is what counts, and it shows that one can write.
         Box::pin(self.writer.commit(|connection, _now| read::describe(connection)))
     }
+}
+
+/// The same events with their texts made: by each caller, so that the one thread that writes need not.
+fn written(events: Vec<NewEvent>) -> Vec<NewEvent> {
+    for event in &events {
+        let _ = event.data.text();
+    }
+    events
 }

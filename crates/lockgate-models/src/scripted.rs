@@ -14,6 +14,19 @@ use crate::error::ScriptError;
 
 /// A model whose turns are written down. Which turn is next follows from the request's step alone, so a run that was
 /// interrupted goes on where it was, and one value serves any number of runs.
+///
+/// ```json
+/// {"turns": [
+///   {"text": "Looking.", "calls": [{"id": "p1", "name": "lookup_incident", "arguments": {"incident_id": "INC-001"}}]},
+///   {"calls": [{"id": "p2", "name": "create_ticket", "arguments_text": "{\"title\": \"a\", \"title\": \"b\"}"}]},
+///   {"calls": [{"id": "p3", "name": "python", "code": "print(1)"}]},
+///   {"error": "overloaded"},
+///   {"text": "The owner is ${step-0.call-0#/owner}."}
+/// ]}
+/// ```
+///
+/// A call has at most one of `arguments` (JSON), `arguments_text` (the raw text, which may be broken) and `code`, an action in
+/// another language than the tool call (R-106). With none of them it is a call whose argument text is empty.
 #[derive(Debug, Clone)]
 pub struct ScriptedModel {
     turns: Vec<Turn>,

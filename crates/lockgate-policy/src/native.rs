@@ -33,11 +33,11 @@ impl NativePolicy {
             (Permission::Allow, false) => (PolicyDecision::Allow, "native:declared-allow", "is allowed"),
         };
         let tool = request.tool;
-        let declared = tool.permission_reason().map(|reason| format!(": {reason}")).unwrap_or_default();
+        let [colon, declared] = tool.permission_reason().map_or(["", ""], |reason| [": ", reason]);
         PolicyVerdict {
             decision,
             policies: vec![policy.to_owned()],
-            reason: format!("`{}` with effect {} {why}{declared}", tool.name(), tool.effect()),
+            reason: ["`", tool.name(), "` with effect ", tool.effect().word(), " ", why, colon, declared].concat(),
         }
     }
 }

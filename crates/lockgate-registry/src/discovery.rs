@@ -1,10 +1,12 @@
 //! What one run may see (R-132…R-142). Hiding lowers wrong choices; it authorises nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use lockgate_contract::allowed::AllowedTools;
 use lockgate_contract::effect::{Effect, ReplayPolicy};
+use lockgate_contract::ports::Visibility;
 use lockgate_contract::run::RunBinding;
 use lockgate_contract::subject::Subject;
 use lockgate_contract::tool::ToolSpec;
@@ -16,6 +18,7 @@ use crate::registry::{RegisteredTool, Registry};
 #[derive(Debug)]
 pub struct Discovery {
     source: String,
+    versions: BTreeMap<String, String>,
     standing: Standing,
     tools: Vec<Arc<RegisteredTool>>,
 }
@@ -48,29 +51,38 @@ pub struct Capability {
 impl Registry {
     /// What the subject may see. Reads the registry, changes nothing.
     pub fn discover(&self, subject: &Subject) -> Discovery {
-        let all = self.tools();
-        let registered = !all.is_empty();
-        let tools: Vec<_> = all.into_iter().filter(|tool| visible_to(tool.spec(), subject)).collect();
+        // The project's own rule is asked without the registry's lock: it may take its time.
+        let (mut tools, registered) = self.tools_within(&subject.scopes);
+        let visibility = self.visibility.as_deref();
+        tools.retain(|tool| visible_to(subject, tool.spec(), visibility));
+        tools.sort_unstable_by(|one, other| one.spec().name().cmp(other.spec().name()));
         let standing = match (registered, tools.is_empty()) {
             (false, _) => Standing::NothingRegistered,
             (true, true) => Standing::NothingVisible,
             (true, false) => Standing::Visible,
         };
-        Discovery { source: subject.source(), standing, tools }
+        Discovery { source: subject.source(), versions: subject.versions.clone(), standing, tools }
     }
 }
 
-/// A tool is visible when every one of its demands is met.
-fn visible_to(spec: &ToolSpec, subject: &Subject) -> bool {
+/// A tool is visible when every one of its demands is met, and the project's own rule, asked last, does not hide it.
+fn visible_to(subject: &Subject, spec: &ToolSpec, visibility: Option<&dyn Visibility>) -> bool {
+    meets_demands(subject, spec)
+        && visibility.is_none_or(|rule| {
+            // A rule that panics has not said yes.
+            catch_unwind(AssertUnwindSafe(|| rule.sees(subject, spec))).unwrap_or(false)
+        })
+}
+
+/// The demands that the tool declares, and the version that the subject wants of it.
+fn meets_demands(subject: &Subject, spec: &ToolSpec) -> bool {
     let audience = spec.audience();
     spec.scopes().is_subset(&subject.scopes)
         && spec.effect() <= subject.level
         && (audience.tenants.is_empty() || audience.tenants.contains(&subject.tenant))
         && (audience.agents.is_empty() || audience.agents.contains(&subject.agent))
-        && match (&audience.domain, &subject.domains) {
-            (None, _) | (_, None) => true,
-            (Some(domain), Some(domains)) => domains.contains(domain),
-        }
+        && audience.domain.as_ref().is_none_or(|domain| subject.domains.contains(domain))
+        && subject.versions.get(spec.name()).is_none_or(|pinned| pinned == spec.version())
 }
 
 impl Discovery {
@@ -112,7 +124,8 @@ impl Discovery {
             allowed: AllowedTools::new(
                 self.source.clone(),
                 specs().map(|spec| (spec.name().to_owned(), spec.definition())),
-            ),
+            )
+            .pinned(self.versions.clone()),
             completes_run: names_of(ToolSpec::completes_run),
             reads: specs()
                 .filter(|spec| spec.effect() == Effect::Read)

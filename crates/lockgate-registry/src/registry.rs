@@ -4,12 +4,14 @@ mod change;
 mod executor;
 mod state;
 mod tool;
+mod tools;
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use lockgate_contract::allowed::AllowedTools;
-use lockgate_contract::ports::ToolDefinition;
+use lockgate_contract::ports::{ToolDefinition, Visibility};
 use lockgate_contract::tool::ToolSpec;
 
 pub use self::change::{Change, ReplacementRule};
@@ -24,9 +26,10 @@ use crate::schema::UnknownFields;
 ///
 /// A name reaches an implementation only through here. Registering, replacing and revoking take effect for
 /// the lists and for the executor at once.
-#[derive(Debug)]
 pub struct Registry {
     rules: RegistryRules,
+    /// What hides more than the tools' declared demands do.
+    pub(crate) visibility: Option<Arc<dyn Visibility>>,
     state: RwLock<State>,
 }
 
@@ -52,7 +55,13 @@ impl Default for Registry {
 impl Registry {
     /// A registry without tools.
     pub fn new(rules: RegistryRules) -> Self {
-        Self { rules, state: RwLock::default() }
+        Self { rules, visibility: None, state: RwLock::default() }
+    }
+
+    /// The same registry, whose tools are seen only by subjects for whom this rule says so too.
+    #[must_use]
+    pub fn with_visibility(self, visibility: Arc<dyn Visibility>) -> Self {
+        Self { visibility: Some(visibility), ..self }
     }
 
     /// Registers a tool. A duplicate is refused and the registered one stays in force.
@@ -83,12 +92,19 @@ impl Registry {
 
     /// The names, sorted.
     pub fn names(&self) -> Vec<String> {
-        self.read().tools.keys().cloned().collect()
+        self.read().tools.iter().map(|tool| tool.spec().name().to_owned()).collect()
     }
 
     /// Every tool, sorted by name.
     pub fn tools(&self) -> Vec<Arc<RegisteredTool>> {
-        self.read().tools.values().cloned().collect()
+        self.read().tools.iter().cloned().collect()
+    }
+
+    /// Those that a subject with these scopes may be able to see, in no order: of any other it lacks a scope. And whether
+    /// there is any tool at all.
+    pub(crate) fn tools_within(&self, scopes: &BTreeSet<String>) -> (Vec<Arc<RegisteredTool>>, bool) {
+        let state = self.read();
+        (state.tools.with_first_scope_in(scopes).cloned().collect(), state.tools.len() > 0)
     }
 
     /// How many tools there are.
@@ -102,12 +118,12 @@ impl Registry {
     }
 
     /// A new registry with exactly these tools, handlers included; this one is unchanged. Runs reach
-    /// through it what they reach through this one. Names of tools that do not exist are refused, all of them at once: a
-    /// shorter list would look like a model that does not obey.
+    /// through it what they reach through this one, and the same [`Visibility`] hides tools of both. Names of tools that do
+    /// not exist are refused, all of them at once: a shorter list would look like a model that does not obey.
     pub fn restrict_to<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Result<Self, UnknownTools> {
         let names: BTreeSet<&str> = names.into_iter().collect();
         let state = self.read().restricted_to(&names)?;
-        Ok(Self { rules: self.rules, state: RwLock::new(state) })
+        Ok(Self { rules: self.rules, visibility: self.visibility.clone(), state: RwLock::new(state) })
     }
 
     /// What a model is shown: every allowed tool that resolves, sorted, from one snapshot.
@@ -126,7 +142,7 @@ impl Registry {
 
     /// Both views of every tool, from one snapshot.
     pub fn describe(&self) -> Description {
-        Description::of(self.read().tools.values().map(|tool| tool.spec()))
+        Description::of(self.read().tools.iter().map(|tool| tool.spec()))
     }
 
     /// What happened so far, in order.
@@ -165,6 +181,12 @@ impl Registry {
 
     fn write(&self) -> RwLockWriteGuard<'_, State> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registry").field("rules", &self.rules).field("state", &self.state).finish_non_exhaustive()
     }
 }
 

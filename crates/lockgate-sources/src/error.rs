@@ -282,16 +282,6 @@ impl EntryProblem {
     }
 }
 
-/// The candidate that is spelled most like `word`, if any is close.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
-        .max_by(|left, right| left.0.total_cmp(&right.0))
-        .filter(|(likeness, _)| *likeness > 0.7)
-        .map(|(_, candidate)| candidate.to_owned())
-}
-
 fn nearest_or_all(nearest: Option<&str>, what: &str, valid: &[String]) -> String {
     match nearest {
         Some(nearest) => format!("did you mean `{nearest}`?"),

@@ -10,7 +10,8 @@ use lockgate_config::{
 };
 use lockgate_contract::effect::OnUnknown;
 use lockgate_contract::ids::ApprovalId;
-use lockgate_contract::ports::{Journal, ModelAdapter, Redactor};
+use lockgate_contract::nearest::nearest;
+use lockgate_contract::ports::{Journal, ModelAdapter, Redactor, Visibility};
 use lockgate_contract::subject::Subject;
 use lockgate_contract::tool::{InvalidSpec, ToolSpec};
 use lockgate_executor::{ArgumentErrors, Gate, GateError, GateOptions};
@@ -58,6 +59,8 @@ pub struct Overrides {
     pub entered: BTreeMap<String, u32>,
     /// Handlers for catalog rows of kind `native`, by their keys.
     pub resolvers: Option<Resolvers>,
+    /// A project's own rule that hides tools from subjects, beyond what the run file and the tools say.
+    pub visibility: Option<Arc<dyn Visibility>>,
 }
 
 /// Why a run file does not become a gate. Nothing was started.
@@ -104,6 +107,14 @@ pub enum AssemblyError {
     /// The redaction rules.
     #[error(transparent)]
     Redact(#[from] RedactError),
+    /// A pin that would pin nothing.
+    #[error("`subject.versions` pins `{tool}`, and no tool has this name")]
+    UnknownPin {
+        /// The name.
+        tool: String,
+        /// The registered name that is spelled most like it, if any is close.
+        nearest: Option<String>,
+    },
     /// The scripted model's file.
     #[error(transparent)]
     Script(#[from] ScriptError),
@@ -133,6 +144,7 @@ impl AssemblyError {
                 Some(format!("use a longer secret, or take `{variable}` out of `tools.secrets_from_env`"))
             }
             Self::SecretShown { .. } => Some("take it out of the name, the description and the schema".to_owned()),
+            Self::UnknownPin { nearest, .. } => nearest.as_ref().map(|near| format!("did you mean `{near}`?")),
             Self::Missing { key: "model", .. } => {
                 Some("add a table [model], such as provider = \"scripted\" with a script".to_owned())
             }
@@ -164,13 +176,19 @@ impl Assembly {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let mut warnings = Vec::new();
         let redactor = Arc::new(scrubber(&run_file.tools, &mut warnings)?);
-        let registry = Arc::new(Registry::new(RegistryRules { unknown_fields: unknown_fields(&run_file.gate) }));
+        let mut registry = Registry::new(RegistryRules { unknown_fields: unknown_fields(&run_file.gate) });
+        if let Some(visibility) = overrides.visibility {
+            registry = registry.with_visibility(visibility);
+        }
+        let registry = Arc::new(registry);
         let resolvers = overrides.resolvers.unwrap_or_default();
         for spec in tools(&run_file.tools, &folder, &resolvers, &overrides.entered)? {
             check_shown(&spec, &*redactor)?;
             registry.register(spec)?;
         }
-        let discovery = discover(&registry, &run_file.subject.subject(), &run_file.tools, &mut warnings);
+        let subject = run_file.subject.subject();
+        check_pins(&registry, &subject, &mut warnings)?;
+        let discovery = discover(&registry, &subject, &run_file.tools, &mut warnings);
         let journal = if let Some(journal) = overrides.journal {
             journal
         } else {
@@ -273,6 +291,24 @@ fn tools(
     Ok(specs)
 }
 
+/// Every pin names a tool: a misspelt one would leave the tool that was meant visible in any version.
+fn check_pins(registry: &Registry, subject: &Subject, warnings: &mut Vec<String>) -> Result<(), AssemblyError> {
+    for (name, pinned) in &subject.versions {
+        let Some(tool) = registry.get(name) else {
+            let names = registry.names();
+            let nearest = nearest(name, names.iter().map(String::as_str)).map(str::to_owned);
+            return Err(AssemblyError::UnknownPin { tool: name.clone(), nearest });
+        };
+        let version = tool.spec().version();
+        if version != pinned {
+            warnings.push(format!(
+                "`subject.versions` pins `{name}` to version `{pinned}`, and version `{version}` is registered: it is hidden"
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// What the subject may see, within `allow`.
 fn discover(registry: &Registry, subject: &Subject, table: &ToolsTable, warnings: &mut Vec<String>) -> Discovery {
     let mut discovery = registry.discover(subject);
@@ -286,7 +322,8 @@ fn discover(registry: &Registry, subject: &Subject, table: &ToolsTable, warnings
         discovery = discovery.only(allow);
     }
     if discovery.standing() == Standing::NothingVisible {
-        warnings.push("the subject sees none of the registered tools: look at `allow` and `scopes`".to_owned());
+        warnings
+            .push("the subject sees none of the registered tools: look at `tools.allow` and `[subject]`".to_owned());
     }
     discovery
 }

@@ -47,3 +47,13 @@ pub use lockgate_macros::tool;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The guide's code compiles and runs.
+#[cfg(doctest)]
+mod guide {
+    #[doc = include_str!("../../../docs/guide/write-a-tool.md")]
+    struct WriteATool;
+
+    #[doc = include_str!("../../../docs/guide/embed.md")]
+    struct Embed;
+}

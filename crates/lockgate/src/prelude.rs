@@ -4,7 +4,7 @@ pub use std::sync::Arc;
 
 pub use lockgate_contract::document::Document;
 pub use lockgate_contract::effect::{Effect, Permission, ReplayPolicy};
-pub use lockgate_contract::ports::{Journal, ModelAdapter, PolicyEngine, Redactor};
+pub use lockgate_contract::ports::{Journal, ModelAdapter, PolicyEngine, Redactor, Visibility};
 pub use lockgate_contract::result::ToolResult;
 pub use lockgate_contract::run::Budget;
 pub use lockgate_contract::subject::Subject;

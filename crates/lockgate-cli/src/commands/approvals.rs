@@ -216,11 +216,19 @@ fn somebody(typed: &str) -> Result<String, &'static str> {
 
 /// Who sits at this terminal, as the system says. Nobody decides without a name.
 fn session_user() -> Result<String, CliError> {
-    let (variables, missing): (&[&str], _) = if cfg!(windows) {
-        (&["USERNAME"], "`USERNAME` is not set")
-    } else {
-        (&["USER", "LOGNAME"], "neither `USER` nor `LOGNAME` is set")
-    };
+    let variables: &[&str] = if cfg!(windows) { &["USERNAME"] } else { &["USER", "LOGNAME"] };
     let set = |variable: &&str| std::env::var(variable).ok().filter(|name| !name.trim().is_empty());
-    variables.iter().find_map(set).ok_or(CliError::NobodyDecides(missing))
+    variables.iter().find_map(set).or_else(user_number).ok_or(CliError::NobodyDecides)
+}
+
+/// `uid:1000`: containers often set no name.
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
+fn user_number() -> Option<String> {
+    Some(format!("uid:{}", rustix::process::getuid().as_raw()))
+}
+
+#[cfg(not(unix))]
+fn user_number() -> Option<String> {
+    None
 }

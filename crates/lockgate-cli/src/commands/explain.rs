@@ -1,12 +1,12 @@
 //! `lockgate explain`: the outcome table, in words.
 
 use clap::Args;
+use lockgate::contract::nearest::nearest;
 use lockgate::contract::outcome::{Code, TABLE};
 
 use crate::arguments::Format;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::nearest::nearest;
 use crate::output::Output;
 use crate::render::outcome::{RowView, reasons, show, table};
 

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 use lockgate::assembly::{Assembly, Overrides, open_journal};
 use lockgate::contract::effect::Effect;
+use lockgate::contract::nearest::nearest;
 use lockgate::registry::Description;
 
 use crate::arguments::Format;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::nearest::nearest;
 use crate::output::Output;
 use crate::render::tool::{ToolLine, ToolList, internal_view, model_view, table, why_empty};
 

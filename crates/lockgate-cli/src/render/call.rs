@@ -112,7 +112,7 @@ pub(crate) fn audit(answer: &DirectAnswer) -> String {
     facts.push(("effect state", answer.effect_state.to_string()));
     facts.extend(audit.reason.iter().map(|reason| ("true reason", reason.clone())));
     facts.extend(audit.text.iter().map(|text| ("what happened", text.clone())));
-    facts.extend(audit.decision.iter().map(|decision| ("policy decision", decision.clone())));
+    facts.extend(audit.decision.iter().map(|decision| ("policy decision", decision.to_string())));
     if !audit.policies.is_empty() {
         facts.push(("policies", audit.policies.join(", ")));
     }

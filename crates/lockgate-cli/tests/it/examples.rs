@@ -8,7 +8,6 @@ use crate::command::{Desk, Done};
 
 const SENT: &str = "examples/incident/notify_service_owner.count";
 
-/// exactly thirteen events.
 #[test]
 fn the_reference_run() {
     let done = Desk::with_example().run(&["run", "examples/incident/run.toml"]);
@@ -40,7 +39,6 @@ fn another_script_fails_elsewhere() {
     assert_eq!((events.len(), result["answer"].as_str()), (9, Some("incident_not_found, team-platform")));
 }
 
-/// four calls, four ways out.
 #[test]
 fn the_dispatch() {
     let desk = Desk::with_example();
@@ -92,8 +90,8 @@ impl Waiting {
 fn a_message_waits() {
     let desk = Desk::with_example();
     let done = desk.run(&["run", "examples/incident/notify.toml"]);
-    assert_eq!((done.code, desk.entered(SENT)), (Some(3), 0), "{}", done.whole());
-    insta::assert_snapshot!(done.whole());
+    assert_eq!((done.code, desk.entered(SENT)), (Some(3), 0), "{}", done.whole());
+    insta::assert_snapshot!(done.whole());
 }
 
 #[test]
@@ -108,7 +106,7 @@ fn a_message_that_was_approved_is_sent_once() {
     let waiting = Waiting::of("examples/incident/notify.toml");
     assert_eq!(waiting.decide("approve").code, Some(0));
     assert_eq!(waiting.desk.entered(SENT), 0, "approving sent it");
-    assert_eq!(waiting.resume(&[]), (Value::Null, 1));
+    assert_eq!(waiting.resume(&[]), (Value::Null, 1));
     assert_eq!(waiting.resume(&[]), (Value::Null, 1), "resumed twice");
 }
 

@@ -11,6 +11,8 @@ mod command;
 mod errors;
 mod examples;
 mod explain;
+#[cfg(unix)]
+mod guide;
 mod help;
 mod interrupts;
 mod journal;

@@ -25,6 +25,30 @@ fn shown_by_the_start_of_its_id() {
 }
 
 #[test]
+fn code_in_place_of_a_call_is_shown_afterwards() {
+    let desk = Desk::new();
+    desk.write(
+        "turns.json",
+        r#"{"turns": [
+            {"calls": [{"id": "p1", "name": "python", "code": "for n in range(3):\n    print(n)"}]},
+            {"calls": [{"id": "p2", "name": "echo", "arguments": {"n": 1}}]},
+            {"text": "Done."}]}"#,
+    );
+    let task = "task = 'count'\n[model]\nprovider = 'scripted'\nscript = 'turns.json'\n";
+    let echo = "[[tools.mock]]\nname = 'echo'\neffect = 'read'\nbehaviour = [{ echoes = true }]\n";
+    desk.write("code.toml", &format!("{task}{echo}"));
+    let ran = desk.run(&["run", "code.toml"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.whole()); // R-105
+    let run = desk.run(&["runs", "list", "--format", "json"]).json()[0]["run_id"].as_str().unwrap().to_owned();
+    insta::assert_snapshot!(desk.run(&["runs", "show", &run]).whole()); // R-105
+    let json = desk.run(&["runs", "show", &run, "--include", "calls", "--format", "json"]).json();
+    let codes: Vec<_> = json["calls"].as_array().unwrap().iter().map(|call| call["code"].as_str()).collect();
+    assert_eq!(codes, [Some("wrong_action_language"), None]); // R-096, R-105
+    let asked = &json["events"].as_array().unwrap()[2]["data"];
+    assert_eq!((asked["language"].as_str(), asked["tool_name"].as_str()), (Some("code"), Some("python"))); // R-106
+}
+
+#[test]
 fn a_missing_run() {
     let desk = Desk::new();
     desk.run(&["run", "incident.toml"]);

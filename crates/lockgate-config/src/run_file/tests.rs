@@ -27,6 +27,9 @@ fn every_key_of_the_documented_run_file_is_known() {
         user = "alice"
         agent = "incident-helper"
         scopes = ["incident:read"]
+        domains = ["support"]
+        level = "write"
+        versions = { create_ticket = "1.0" }
         [budget]
         max_steps = 20
         max_valid_actions = 50
@@ -68,7 +71,11 @@ fn every_key_of_the_documented_run_file_is_known() {
     )
     .unwrap();
     assert_eq!(file.tools.mock[0].name(), "create_ticket");
-    assert_eq!(file.subject.subject().source(), "subject:demo/alice/incident-helper");
+    let subject = file.subject.subject();
+    assert_eq!(subject.source(), "subject:demo/alice/incident-helper");
+    assert_eq!(subject.domains, ["support".to_owned()].into());
+    assert_eq!(subject.level, Effect::Write);
+    assert_eq!(subject.versions, [("create_ticket".to_owned(), "1.0".to_owned())].into());
 }
 
 #[test]
@@ -78,6 +85,7 @@ fn an_unknown_key_names_the_nearest_valid_one() {
         ("\n[budget]\nmax_step = 3", 3, "max_step", "max_steps"),
         ("[gate]\ntimeout = '3s'", 2, "timeout", "call_timeout"),
         ("[tools]\nalow = []", 2, "alow", "allow"),
+        ("[subject]\nversion = { create_ticket = '1.0' }", 2, "version", "versions"),
     ] {
         let error = parse(text).unwrap_err();
         assert!(
@@ -98,6 +106,10 @@ fn what_cannot_be_meant_is_refused() {
         "[gate]\nparallel_reads = 0",
         "[model]\nprovider = 'telepathy'",
         "[tools]\ncore = ['root']",
+        "[subject]\ndomains = 'support'",
+        "[subject]\nversions = ['create_ticket']",
+        "[subject]\nversions = { create_ticket = 1.0 }",
+        "[subject]\nversions = { create_ticket = '1.0', create_ticket = '1.1' }",
         "task = 'a'\ntask = 'b'",
         "[[tools.mock]]\nname = 'x'\nbehaviour = [{ returns = 1, panics = 'x' }]\nnonsense = 1",
     ] {

@@ -46,6 +46,21 @@ fn an_intersection_names_both_sources() {
     assert_eq!(both.names().collect::<Vec<_>>(), ["b"]);
 }
 
+#[test]
+fn pins_are_for_names_of_the_set_and_travel_with_it() {
+    let pin = |name: &str, version: &str| (name.to_owned(), version.to_owned());
+    let pinned = set("s", &[("a", 1), ("b", 1)]).pinned([pin("a", "1.0"), pin("z", "1.0")]);
+    assert_eq!(["a", "b", "z"].map(|name| pinned.version(name)), [Some("1.0"), None, None]); // R-133
+    let text = serde_json::to_string(&pinned).unwrap();
+    assert!(text.ends_with(r#""versions":{"a":"1.0"}}"#), "{text}");
+    assert_eq!(serde_json::from_str::<AllowedTools>(&text).unwrap(), pinned);
+    // A child has the pins of both.
+    let child = set("child", &[("a", 1), ("b", 1), ("c", 1)]).pinned([pin("b", "2"), pin("c", "2")]);
+    for both in [pinned.intersection(&child), child.intersection(&pinned)] {
+        assert_eq!(["a", "b", "c"].map(|name| both.version(name)), [Some("1.0"), Some("2"), None]);
+    }
+}
+
 fn tools() -> impl Strategy<Value = BTreeMap<String, u8>> {
     prop::collection::btree_map("[a-e]", 0u8..3, 0..5)
 }

@@ -9,7 +9,7 @@
 use super::Limits;
 use super::error::{DocumentError, Fault};
 use super::number;
-use super::strings::hexadecimal_unit;
+use super::strings::{hexadecimal_unit, skip_plain};
 use super::tape::{Tag, Tape};
 
 /// Reads one value out of a text, from a place on.
@@ -242,36 +242,4 @@ impl<'p> Parser<'p> {
 /// are not a value with something behind it, they are no value.
 fn continues_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.' | b'_')
-}
-
-/// The first place from `at` on with a quote, a backslash or a control character.
-#[inline]
-fn skip_plain(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(Ok(eight)) = bytes.get(at..at + 8).map(<[u8; 8]>::try_from) {
-        let found = special_bytes(u64::from_le_bytes(eight));
-        if found != 0 {
-            return at + found.trailing_zeros() as usize / 8;
-        }
-        at += 8;
-    }
-    while let Some(byte) = bytes.get(at) {
-        if matches!(byte, b'"' | b'\\' | 0..=0x1f) {
-            break;
-        }
-        at += 1;
-    }
-    at
-}
-
-/// The top bit of each byte that ends a plain run. Bits above the lowest one may be false: a
-/// borrow runs upward only.
-#[inline]
-fn special_bytes(word: u64) -> u64 {
-    const ONES: u64 = u64::from_le_bytes([1; 8]);
-    const TOPS: u64 = ONES << 7;
-    let zero_bytes = |word: u64| word.wrapping_sub(ONES) & !word;
-    let controls = word.wrapping_sub(ONES * 0x20) & !word;
-    let quotes = zero_bytes(word ^ (ONES * 0x22));
-    let backslashes = zero_bytes(word ^ (ONES * 0x5c));
-    (controls | quotes | backslashes) & TOPS
 }

@@ -59,32 +59,83 @@ pub(super) fn hexadecimal_unit(bytes: &[u8], at: usize) -> Option<u16> {
 /// Writes a string with its quotes, escaped as RFC 8785 §3.2.2.2 has it. Whether any escape was
 /// needed.
 pub(super) fn push_quoted(out: &mut String, value: &str) -> bool {
+    // With room for what follows, so that a closing bracket does not double a long text.
+    out.reserve(value.len() + 32);
     out.push('"');
-    let mut written = 0;
-    for (at, byte) in value.bytes().enumerate() {
-        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
-            continue;
-        }
-        // A byte below 0x80 is a whole character, so both ends are character bounds.
-        out.push_str(value.get(written..at).unwrap_or_default());
-        written = at + 1;
-        match byte {
-            b'"' => out.push_str("\\\""),
-            b'\\' => out.push_str("\\\\"),
-            0x8 => out.push_str("\\b"),
-            b'\t' => out.push_str("\\t"),
-            b'\n' => out.push_str("\\n"),
-            0xc => out.push_str("\\f"),
-            b'\r' => out.push_str("\\r"),
-            control => {
-                out.push_str(if control < 0x10 { "\\u000" } else { "\\u001" });
-                out.push(char::from(b"0123456789abcdef"[usize::from(control & 0xf)]));
-            }
+    let mut rest = value;
+    // What ends a plain run is a whole character below 0x80, so both sides of it are character bounds.
+    while let Some((plain, special)) = split_plain(rest) {
+        out.push_str(plain);
+        push_escape(out, special);
+        rest = rest.get(plain.len() + 1..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    out.push('"');
+    rest.len() < value.len()
+}
+
+/// The run up to the first character that must be escaped, and that character; nothing where none must be.
+#[inline]
+fn split_plain(text: &str) -> Option<(&str, u8)> {
+    let end = skip_plain(text.as_bytes(), 0);
+    Some((text.get(..end)?, *text.as_bytes().get(end)?))
+}
+
+fn push_escape(out: &mut String, character: u8) {
+    match character {
+        b'"' => out.push_str("\\\""),
+        b'\\' => out.push_str("\\\\"),
+        0x8 => out.push_str("\\b"),
+        b'\t' => out.push_str("\\t"),
+        b'\n' => out.push_str("\\n"),
+        0xc => out.push_str("\\f"),
+        b'\r' => out.push_str("\\r"),
+        control => {
+            out.push_str(if control < 0x10 { "\\u000" } else { "\\u001" });
+            out.push(char::from(b"0123456789abcdef"[usize::from(control & 0xf)]));
         }
     }
-    out.push_str(value.get(written..).unwrap_or_default());
-    out.push('"');
-    written > 0
+}
+
+/// The first place from `at` on with a quote, a backslash or a control character.
+#[inline]
+pub(super) fn skip_plain(bytes: &[u8], mut at: usize) -> usize {
+    // A long run in steps that the compiler makes vectors of: no early end inside a step.
+    let (steps, _) = bytes.get(at..).unwrap_or_default().as_chunks::<32>();
+    at += 32 * steps.iter().take_while(|step| !step.iter().fold(false, |any, byte| any | ends_plain(*byte))).count();
+    while let Some(Ok(eight)) = bytes.get(at..at + 8).map(<[u8; 8]>::try_from) {
+        let found = special_bytes(u64::from_le_bytes(eight));
+        if found != 0 {
+            return at + found.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    while let Some(byte) = bytes.get(at) {
+        if ends_plain(*byte) {
+            break;
+        }
+        at += 1;
+    }
+    at
+}
+
+/// Whether a byte must be escaped in a string, or ends it.
+#[inline]
+const fn ends_plain(byte: u8) -> bool {
+    byte < 0x20 || byte == b'"' || byte == b'\\'
+}
+
+/// The top bit of each byte that ends a plain run. Bits above the lowest one may be false: a
+/// borrow runs upward only.
+#[inline]
+fn special_bytes(word: u64) -> u64 {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const TOPS: u64 = ONES << 7;
+    let zero_bytes = |word: u64| word.wrapping_sub(ONES) & !word;
+    let controls = word.wrapping_sub(ONES * 0x20) & !word;
+    let quotes = zero_bytes(word ^ (ONES * 0x22));
+    let backslashes = zero_bytes(word ^ (ONES * 0x5c));
+    (controls | quotes | backslashes) & TOPS
 }
 
 /// The order of RFC 8785 §3.2.3: by UTF-16 code units, told from UTF-8 without converting.

@@ -1,5 +1,7 @@
 //! What an event says, typed by its type.
 
+use std::sync::Arc;
+
 use crate::document::{DecodeError, Document};
 use crate::event::{
     ApprovalConsumed, ApprovalDecided, ApprovalRequested, EventType, ModelFailed, ModelRequested, ModelResponded,
@@ -32,7 +34,7 @@ pub enum Body {
     /// `tool.started`
     ToolStarted(ToolStarted),
     /// `tool.finished` when `ok`, else `tool.failed`
-    Settled(Box<Settled>),
+    Settled(Arc<Settled>),
     /// `run.waiting`
     RunWaiting(RunWaiting),
     /// `run.resumed`
@@ -91,7 +93,7 @@ impl Body {
             EventType::ApprovalDecided => Self::ApprovalDecided(data.decode()?),
             EventType::ApprovalConsumed => Self::ApprovalConsumed(data.decode()?),
             EventType::ToolStarted => Self::ToolStarted(data.decode()?),
-            EventType::ToolFinished | EventType::ToolFailed => Self::Settled(Box::new(data.decode()?)),
+            EventType::ToolFinished | EventType::ToolFailed => Self::Settled(Arc::new(data.decode()?)),
             EventType::RunWaiting => Self::RunWaiting(data.decode()?),
             EventType::RunResumed => Self::RunResumed(data.decode()?),
             EventType::RunCompleted => Self::RunCompleted(data.decode()?),
@@ -116,7 +118,7 @@ impl Body {
             Self::ApprovalDecided(body) => Document::from_serialize(body),
             Self::ApprovalConsumed(body) => Document::from_serialize(body),
             Self::ToolStarted(body) => Document::from_serialize(body),
-            Self::Settled(body) => Document::from_serialize(body),
+            Self::Settled(body) => Document::from_serialize(&**body),
             Self::RunWaiting(body) => Document::from_serialize(body),
             Self::RunResumed(body) => Document::from_serialize(body),
             Self::RunCompleted(body) => Document::from_serialize(body),
@@ -126,6 +128,7 @@ impl Body {
             Self::RunNeedsReconciliation(body) => Document::from_serialize(body),
             Self::Unknown => Ok(Document::null()),
         };
+        // INVARIANT: bodies hold strings, numbers and parsed documents, and those always serialise.
         document.unwrap_or_else(|_| Document::null())
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::call::ActionLanguage;
 use crate::ids::CallId;
 use crate::ports::Usage;
 
@@ -57,8 +58,11 @@ pub struct RespondedCall {
     pub provider_call_id: String,
     /// The name as written.
     pub tool_name: String,
-    /// The raw argument text, scrubbed of secrets.
+    /// The raw argument text, or the code, scrubbed of secrets.
     pub arguments_text: String,
+    /// What the text is.
+    #[serde(default, skip_serializing_if = "ActionLanguage::is_call")]
+    pub language: ActionLanguage,
     /// A secret was taken out of the argument text: it is not what the model sent, and is never run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub redacted: bool,

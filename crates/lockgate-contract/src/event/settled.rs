@@ -1,5 +1,7 @@
 //! The end of a call.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
@@ -62,7 +64,7 @@ pub struct Audit {
     pub arguments_digest: Option<Digest>,
     /// What the policy answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decision: Option<String>,
+    pub decision: Option<Cow<'static, str>>,
     /// The policies that determined it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policies: Vec<String>,

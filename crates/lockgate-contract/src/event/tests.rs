@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::document::Limits;
+use crate::document::{Document, Limits};
 
 #[test]
 fn words_are_unique_and_read_back() {
@@ -89,7 +89,7 @@ fn a_body_that_does_not_fit_its_type_is_an_error() {
 #[test]
 fn a_number_makes_an_event_of_what_was_appended() {
     let body = Body::ModelRequested(ModelRequested { messages: 1, tools: 2 });
-    let new = NewEvent::new(4, Some(CallId::new("c")), &body);
+    let new = NewEvent::new(4, Some(CallId::new("c")), body);
     assert_eq!(
         (new.kind.clone(), new.step, new.data.text()),
         (EventType::ModelRequested, 4, r#"{"messages":1,"tools":2}"#)
@@ -120,7 +120,7 @@ proptest! {
             kind: EventType::from_word(&kind),
             step,
             call_id: None,
-            data: Document::parse(data.clone(), Limits::OWN).unwrap(),
+            data: Document::parse(data.clone(), Limits::OWN).unwrap().into(),
         };
         let text = serde_json::to_string(&event).unwrap();
         prop_assert!(text.contains(&data));

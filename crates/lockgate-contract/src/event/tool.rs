@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::call::ActionLanguage;
 use crate::digest::Digest;
 use crate::effect::{Effect, Permission};
 use crate::ids::CallId;
@@ -14,9 +15,12 @@ pub struct ToolRequested {
     /// The call inside which it was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_call_id: Option<CallId>,
-    /// The raw argument text, scrubbed, for runs without a model turn to read it from.
+    /// The raw argument text, or the code, scrubbed, for runs without a model turn to read it from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments_text: Option<String>,
+    /// What the text is.
+    #[serde(default, skip_serializing_if = "ActionLanguage::is_call")]
+    pub language: ActionLanguage,
 }
 
 /// A proved-harmless call was relaxed.

@@ -46,6 +46,7 @@ fn the_published_table() {
     const NO: [bool; 3] = [false; 3];
     const YES: [bool; 3] = [true; 3];
     let expected = [
+        ("wrong_action_language", "proposed", "NOT_EXECUTED", ["none"; 3], NO),
         ("unknown_tool", "resolved", "NOT_EXECUTED", ["none"; 3], NO),
         ("definition_changed", "resolved", "NOT_EXECUTED", ["none"; 3], NO),
         ("tool_not_loaded", "resolved", "NOT_EXECUTED", ["none"; 3], YES),
@@ -64,7 +65,6 @@ fn the_published_table() {
         ("idempotency_conflict", "recorded", "NOT_EXECUTED", ["none"; 3], NO),
         ("in_progress", "recorded", "NOT_EXECUTED", ["none"; 3], YES),
         ("duplicate_call", "recorded", "NOT_EXECUTED", ["none"; 3], NO),
-        ("wrong_action_language", "harness", "NOT_EXECUTED", ["none"; 3], NO),
         ("blocked", "harness", "NOT_EXECUTED", ["none"; 3], NO),
         ("cancelled", "before the run stage", "NOT_EXECUTED", ["none"; 3], NO),
         ("interrupted", "ran", "EXECUTED", ["none", "unknown", "unknown"], NO),

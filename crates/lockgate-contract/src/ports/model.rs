@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::call::ActionLanguage;
 use crate::document::Document;
 use crate::ids::CallId;
 use crate::ports::BoxFuture;
@@ -77,8 +78,10 @@ pub struct MessageCall {
     pub provider_call_id: String,
     /// The name as the model wrote it.
     pub name: String,
-    /// The raw argument text, scrubbed of secrets. It may be broken JSON: an adapter sends `{}` then.
+    /// The raw argument text, or the code, scrubbed of secrets. Arguments may be broken JSON: an adapter sends `{}` then.
     pub arguments_text: String,
+    /// What the text is.
+    pub language: ActionLanguage,
 }
 
 /// One model turn, as the provider gave it.
@@ -92,15 +95,17 @@ pub struct ModelResponse {
     pub usage: Usage,
 }
 
-/// A call that a model proposes: untrusted text, nothing more.
+/// An action that a model proposes: untrusted text, nothing more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProposedCall {
     /// The provider's id, kept for the wire only.
     pub provider_call_id: String,
     /// The tool's name as written.
     pub name: String,
-    /// The raw argument text, byte for byte.
+    /// The raw argument text, or the code, byte for byte.
     pub arguments_text: String,
+    /// What the text is.
+    pub language: ActionLanguage,
 }
 
 /// Token counts of one model turn.

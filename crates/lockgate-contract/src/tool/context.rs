@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ports::ArtifactStore;
 use crate::time::Timestamp;
+use crate::tool::IdempotencyKey;
 
 /// Where a tool says how far it is.
 pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
@@ -18,14 +19,14 @@ pub struct ToolContext {
     /// When the call's time is up, as the executor's clock tells it.
     pub deadline: Timestamp,
     /// Stable over all attempts of this call; to be sent to providers that take one.
-    pub idempotency_key: Arc<str>,
+    pub idempotency_key: IdempotencyKey,
     progress: Option<Progress>,
     artifacts: Option<Arc<dyn ArtifactStore>>,
 }
 
 impl ToolContext {
     /// Puts a context together; the executor's work.
-    pub fn new(cancel: CancellationToken, deadline: Timestamp, idempotency_key: Arc<str>) -> Self {
+    pub fn new(cancel: CancellationToken, deadline: Timestamp, idempotency_key: IdempotencyKey) -> Self {
         Self { cancel, deadline, idempotency_key, progress: None, artifacts: None }
     }
 

@@ -15,7 +15,7 @@ fn authorized<'g>(validated: Validated<'g>) -> Authorized<'g> {
 }
 
 fn recorded<'g>(authorized: Authorized<'g>) -> Recorded<'g> {
-    Recorded { authorized, idempotency_key: String::new() }
+    Recorded { authorized }
 }
 
 fn ran<'g>(recorded: Recorded<'g>, output: lockgate_contract::tool::Output) -> Ran<'g> {

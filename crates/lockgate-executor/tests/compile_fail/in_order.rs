@@ -4,7 +4,7 @@ include!("gate/modules.rs");
 
 #[allow(dead_code)]
 async fn in_order<'g>(
-    request: Request,
+    request: &'g Request,
     gate: &'g Gate,
     scope: &'g Scope,
     mut trail: Trail<'g>,

@@ -2,7 +2,7 @@
 
 include!("gate/modules.rs");
 
-fn a_settlement(settled: lockgate_contract::event::Settled, other: Settlement) -> Released {
+fn a_settlement(settled: std::sync::Arc<lockgate_contract::event::Settled>, other: Settlement) -> Released {
     Released::Settled(Box::new(Settlement { settled, ..other }))
 }
 

@@ -2,11 +2,11 @@
 
 include!("gate/modules.rs");
 
-fn a_success_without_a_checked_call(trail: &Trail<'_>, output: checked::CheckedOutput) {
+fn a_success_without_a_checked_call(trail: &mut Trail<'_>, output: checked::CheckedOutput) {
     let _ = released::succeeded(trail, output);
 }
 
-async fn a_success_that_is_not_scrubbed(trail: &mut Trail<'_>, settled: lockgate_contract::event::Settled) {
+async fn a_success_that_is_not_scrubbed(trail: &mut Trail<'_>, settled: std::sync::Arc<lockgate_contract::event::Settled>) {
     let _ = released::journal(trail, settled, None).await;
 }
 

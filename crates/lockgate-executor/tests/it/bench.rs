@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use lockgate_contract::allowed::AllowedTools;
 use lockgate_contract::approval::ApprovalState;
-use lockgate_contract::call::ToolCall;
+use lockgate_contract::call::{ActionLanguage, ToolCall};
 use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::effect::Effect;
 use lockgate_contract::event::{Body, Event, EventType, NewEvent, Settled};
@@ -206,6 +206,7 @@ impl Bench {
             provider_call_id: format!("provider-{index}"),
             tool_name: tool.to_owned(),
             arguments_text: arguments.to_owned(),
+            language: ActionLanguage::Call,
         };
         Request { call, terms: Terms::default() }
     }
@@ -262,7 +263,7 @@ impl Bench {
             .iter()
             .filter(|event| event.call_id.as_ref() == Some(call))
             .filter_map(|event| match event.body().unwrap() {
-                Body::Settled(settled) => Some(*settled),
+                Body::Settled(settled) => Some(Arc::unwrap_or_clone(settled)),
                 _ => None,
             })
             .collect()
@@ -290,7 +291,7 @@ pub(crate) async fn create_run(journal: &dyn Journal, run_id: &RunId) {
         kind: EventType::RunStarted,
         step: 0,
         call_id: None,
-        data: Document::parse("{}", Limits::OWN).unwrap(),
+        data: Document::parse("{}", Limits::OWN).unwrap().into(),
     };
     let run = NewRun {
         run_id: run_id.clone(),

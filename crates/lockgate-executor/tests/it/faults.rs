@@ -131,7 +131,7 @@ async fn others_events_are_seen_first_and_once() {
         kind: EventType::Other("note.added".to_owned()),
         step: 0,
         call_id: None,
-        data: Document::parse("{}", Limits::OWN).unwrap(),
+        data: Document::parse("{}", Limits::OWN).unwrap().into(),
     };
     bench.journal.inner().append(&bench.run_id, vec![other(), other()]).await.unwrap();
     bench.call("write").await;
@@ -146,7 +146,7 @@ async fn others_events_are_seen_first_and_once() {
 async fn a_result_that_stands_is_shown_although_others_events_cannot_be_read() {
     let bench = secretive(Answer::Native).build().await;
     let kind = EventType::Other("note.added".to_owned());
-    let note = NewEvent { kind, step: 0, call_id: None, data: Document::parse("{}", Limits::OWN).unwrap() };
+    let note = NewEvent { kind, step: 0, call_id: None, data: Document::parse("{}", Limits::OWN).unwrap().into() };
     bench.journal.inner().append(&bench.run_id, vec![note]).await.unwrap();
     for nth in 0..2 {
         bench.journal.fail(Method::Events, nth, Fault::Unavailable);

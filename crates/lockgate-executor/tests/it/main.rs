@@ -2,11 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod approvals;
+mod authority;
 mod bench;
 mod building;
 mod cancelling;
 mod dropping;
 mod faults;
+mod handlers;
 mod order;
 mod order_by_type;
 mod outcomes;

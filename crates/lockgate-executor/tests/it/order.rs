@@ -1,6 +1,7 @@
 //! The order of the checks (R-061, R-062, R-226; part 5, "pipeline order"): a call that would fail at one stage and at every
 //! later one is refused at the first, and nothing behind it is entered.
 
+use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::effect::{Effect, Permission};
 use lockgate_contract::ports::PolicyDecision;
@@ -13,6 +14,7 @@ use crate::bench::{Answer, Bench, Fault, Method, Setup, add, code, count, settle
 /// The stages at which a call can fail, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Failing {
+    Language,
     Proposed,
     Resolved,
     Validated,
@@ -27,10 +29,12 @@ enum Failing {
 }
 
 use Failing::{
-    Approval, Checked, Limits as LimitStage, Nowhere, Policy, PreCheck, Proposed, Ran, Recorded, Resolved, Validated,
+    Approval, Checked, Language, Limits as LimitStage, Nowhere, Policy, PreCheck, Proposed, Ran, Recorded, Resolved,
+    Validated,
 };
 
-const STAGES: [(Failing, &str); 11] = [
+const STAGES: [(Failing, &str); 12] = [
+    (Language, "wrong_action_language"),
     (Proposed, "invalid_arguments"),
     (Resolved, "unknown_tool"),
     (Validated, "invalid_arguments"),
@@ -88,18 +92,21 @@ async fn every_stage_stands_before_the_next() {
         for (from, expected) in STAGES {
             let bench = bench(from, effect).await;
             let arguments = match from {
-                Proposed => "no arguments at all",
+                Language | Proposed => "no arguments at all",
                 Resolved | Validated => r#"{"n":"no integer"}"#,
                 _ => r#"{"n":1}"#,
             };
             let mut request = bench.request(effect.word(), arguments);
+            if from == Language {
+                request.call.language = ActionLanguage::Code;
+            }
             request.terms.over_limit = (from <= LimitStage).then_some(Limit::MaxValidActions);
             let found = match bench.send(&request).await {
                 Released::Settled(settlement) => code(&settlement).to_owned(),
                 Released::Open(open) => open.result().code().unwrap().word().to_owned(),
                 other => panic!("{from:?}: {other:?}"),
             };
-            assert_eq!(found, expected, "{from:?}, {effect}"); // R-061, R-062
+            assert_eq!(found, expected, "{from:?}, {effect}"); // R-061, R-062, R-065, R-079, R-096
 
             let counters = &bench.counters;
             let entered = [
@@ -116,7 +123,7 @@ async fn every_stage_stands_before_the_next() {
                     Approval => usize::from(from == Approval),
                     _ => usize::from(from >= stage),
                 };
-                assert_eq!(entered, expected, "{stage:?} of a call that fails from {from:?} on, {effect}"); // R-062, R-070
+                assert_eq!(entered, expected, "{stage:?} of a call that fails from {from:?} on, {effect}"); // R-062, R-065, R-070
             }
             // R-043: a call that nothing refuses is really dispatched.
             assert_eq!(from == Nowhere, found == "ok");
@@ -200,7 +207,7 @@ async fn names_are_matched_exactly_or_not_at_all() {
         "wr*",
     ] {
         let settlement = settlement(bench.send(&bench.request(name, "{}")).await);
-        assert_eq!(code(&settlement), "unknown_tool", "{name:?}"); // R-068
+        assert_eq!(code(&settlement), "unknown_tool", "{name:?}"); // R-068, R-249
         assert_eq!(settlement.result().tool_version, None, "{name:?}"); // R-086
         assert_eq!(settlement.result().tool_name, name); // R-093
     }

@@ -120,7 +120,7 @@ async fn it_stands_behind_every_check() {
     ] {
         let (bench, actions) = bench(Behaviour::Completes, permission).await;
         let settlement = settlement(bench.send(&bench.request(name, arguments)).await);
-        assert_eq!(code(&settlement), expected);
+        assert_eq!(code(&settlement), expected);
         assert_eq!(actions.load(Ordering::SeqCst), 0, "{expected}");
     }
     let (bench_of_claims, actions) = bench(Behaviour::Completes, Permission::Allow).await;

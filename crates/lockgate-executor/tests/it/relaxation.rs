@@ -1,4 +1,4 @@
-//! What a tool can prove harmless is not asked for; that is all that it can do (R-163…R-165, C-11).
+//! What a tool can prove harmless is not asked for; that is all that it can do (R-163, R-164, C-11).
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ fn word(released: &Released) -> String {
 async fn it_relaxes_a_question_and_nothing_else() {
     for effect in [Effect::Write, Effect::External] {
         for (permission, arguments, expected, relaxed) in [
-            (Permission::Ask, HARMLESS, "ok", true),
+            (Permission::Ask, HARMLESS, "ok", true),
             (Permission::Ask, HARMFUL, "approval_required", false),
             (Permission::Deny, HARMLESS, "policy_denied", false),   // never past a denial
             (Permission::Deny, HARMFUL, "policy_denied", false),

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
+use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::document::Document;
 use lockgate_contract::effect::{Effect, ErrorText, Permission};
 use lockgate_contract::ports::ArtifactStore as _;
@@ -59,12 +60,20 @@ struct Case {
     place: &'static str,
     tool: String,
     arguments: String,
+    language: ActionLanguage,
     act: Act,
     shape: Shape,
 }
 
 fn case(place: &'static str, act: Act) -> Case {
-    Case { place, tool: "write".to_owned(), arguments: "{}".to_owned(), act, shape: |builder| builder }
+    Case {
+        place,
+        tool: "write".to_owned(),
+        arguments: "{}".to_owned(),
+        language: ActionLanguage::Call,
+        act,
+        shape: |builder| builder,
+    }
 }
 
 fn shaped(place: &'static str, shape: Shape) -> Case {
@@ -89,6 +98,11 @@ fn cases() -> Vec<Case> {
         Case { arguments: format!(r"{{{in_json}:1}}"), ..case("argument name", fine) },
         Case { arguments: format!(r#"{{"n":{in_json}}}"#), ..case("argument of the wrong type", fine) },
         Case { arguments: CANARY.to_owned(), ..case("arguments that are no JSON", fine) },
+        Case {
+            arguments: format!("login('{CANARY}')"),
+            language: ActionLanguage::Code,
+            ..case("code in place of a call", fine)
+        },
         Case {
             arguments: format!(r#"{{"text":{in_json}}}"#),
             ..shaped("argument that a person is shown", |builder| builder.permission(Permission::Ask))
@@ -164,7 +178,7 @@ async fn everything(bench: &Bench, released: &Released) -> Vec<String> {
 
 #[tokio::test]
 async fn no_text_that_leaves_holds_it() {
-    for Case { place, tool: name, arguments, act, shape } in cases() {
+    for Case { place, tool: name, arguments, language, act, shape } in cases() {
         let log = Log::default();
         let listening = log.listen();
         let mut bench = Setup::new(|counters| {
@@ -178,7 +192,9 @@ async fn no_text_that_leaves_holds_it() {
         let progress: Arc<Mutex<Vec<String>>> = Arc::default();
         let noted = Arc::clone(&progress);
         bench.scope.progress = Some(Arc::new(move |words| noted.lock().unwrap().push(words.to_owned())));
-        let released = bench.send(&bench.request(&name, &arguments)).await;
+        let mut request = bench.request(&name, &arguments);
+        request.call.language = language;
+        let released = bench.send(&request).await;
         drop(listening);
 
         let mut texts = everything(&bench, &released).await;
@@ -187,7 +203,7 @@ async fn no_text_that_leaves_holds_it() {
         assert!(log.text().contains("execute_tool"), "{place}: nothing was logged");
         for text in &texts {
             for part in ["Yellow", "canary/", "Bird", "\\u0059"] {
-                assert!(!text.contains(part), "{place}: {part} in {text}"); // R-083, R-178, Z-02, Z-03
+                assert!(!text.contains(part), "{place}: {part} in {text}"); // R-064, R-083, R-178, Z-02, Z-03
             }
         }
         let marked = texts.iter().any(|text| text.contains("[redacted:CANARY#"));
@@ -228,7 +244,7 @@ async fn a_vouched_text_is_shown_without_what_belongs_to_the_machine() {
     assert_eq!(error.code.word(), "tool_internal_error");
     assert_eq!(error.message, "the ledger at [path] is locked"); // C-4, R-104, R-180
     let audit = settlement.settled().audit.text.as_deref().unwrap();
-    assert!(audit.contains("/srv/my app/ledger.db") && audit.contains("src/main.rs:7")); // R-179
+    assert!(audit.contains("/srv/my app/ledger.db") && audit.contains("src/main.rs:7")); // R-179, R-261
 }
 
 #[tokio::test]

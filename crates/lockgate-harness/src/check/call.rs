@@ -1,5 +1,6 @@
 //! A call reaches the gate.
 
+use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::effect::Permission;
 use lockgate_contract::event::{Event, ToolRelaxed, ToolRequested};
 use lockgate_contract::run::RunKind;
@@ -60,8 +61,11 @@ impl Ledger {
             }
             None => return false,
         };
-        // What a caller or a program sent may have been scrubbed, and nothing says whether it was.
-        let arguments = CallArguments::Scrubbed;
+        let arguments = match requested.language {
+            ActionLanguage::Code => CallArguments::Code,
+            // What a caller or a program sent may have been scrubbed, and nothing says whether it was.
+            ActionLanguage::Call => CallArguments::Scrubbed,
+        };
         let call = Call::new(call_id, event.step, event.seq, requested.tool_name.clone(), arguments);
         self.add_call(Call { inner, requested: Some(event.seq), ..call });
         true

@@ -74,7 +74,7 @@ invariants! {
     }
     OrderOfChecks = "order_of_checks" ["R-062", "R-226"] {
         holds: "A call's events stand in the gate's order: requested, once; then relaxed, asked about, approved, started; and nothing starts whose arguments are not one JSON object.",
-        broken: "A second `tool.requested` of one call; any other event of a call before it; a `tool.started` of a call whose `arguments_text` cannot be parsed.",
+        broken: "A second `tool.requested` of one call; any other event of a call before it; a `tool.started` of a call whose `arguments_text` cannot be parsed or is code.",
     }
     AllowedTools = "allowed_tools" ["R-086", "R-148", "R-223"] {
         holds: "A name reaches a tool only through the run's allowed set, and it is the tool that the run was bound to.",
@@ -122,7 +122,7 @@ invariants! {
     }
     OutcomeTable = "outcome_table" ["R-095", "R-101", "R-120"] {
         holds: "Code, status, effect state and advice of a result are one row of the outcome table.",
-        broken: "`policy_denied` with status EXECUTED; `timed_out` of a write with effect state `none`; `retryable` where the row advises against it; a code that settles no call.",
+        broken: "`policy_denied` with status EXECUTED; `timed_out` of a write with effect state `none`; `retryable` where the row advises against it; a code that settles no call; `wrong_action_language` of a tool call.",
     }
     TwoTexts = "two_texts" ["R-015", "R-110", "R-216", "R-224"] {
         holds: "A failure has a sentence for the model and, apart from it, a text for people.",

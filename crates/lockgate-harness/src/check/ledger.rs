@@ -1,6 +1,7 @@
 //! What is known of a run while its events are read: enough to judge the next one.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use lockgate_contract::arguments::Arguments;
 use lockgate_contract::digest::Digest;
@@ -113,6 +114,8 @@ pub(super) enum CallArguments {
     Exact(Arguments),
     /// No argument object at all.
     Invalid,
+    /// None: it is code for an environment.
+    Code,
     /// A scrubbed text, which is not what would run.
     Scrubbed,
 }
@@ -133,7 +136,7 @@ pub(super) struct Start {
 pub(super) struct Ending {
     pub(super) seq: u64,
     /// Nothing where the event could not be read.
-    pub(super) body: Option<Box<Settled>>,
+    pub(super) body: Option<Arc<Settled>>,
 }
 
 /// A question to a person.
@@ -317,7 +320,7 @@ impl Call {
     pub(super) fn arguments_digest(&self) -> Option<Digest> {
         match &self.arguments {
             CallArguments::Exact(arguments) => Some(arguments.digest()),
-            CallArguments::Invalid | CallArguments::Scrubbed => {
+            CallArguments::Invalid | CallArguments::Code | CallArguments::Scrubbed => {
                 self.starts.iter().find_map(|start| start.body.as_ref()).map(|body| body.arguments_digest)
             }
         }

@@ -1,6 +1,7 @@
 //! The model's turns: one request, one answer, and every result before the next request.
 
 use lockgate_contract::arguments::Arguments;
+use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::document::Limits;
 use lockgate_contract::effect::OnUnknown;
 use lockgate_contract::event::{Event, ModelRequested, ModelResponded, RespondedCall};
@@ -66,7 +67,7 @@ impl Ledger {
 
     /// The ids are made by the harness from the call's place, in the very commit of the answer.
     fn responded_call(&mut self, event: &Event, turn: usize, index: usize, responded: RespondedCall) -> Option<usize> {
-        let RespondedCall { call_id, tool_name, arguments_text, redacted, .. } = responded;
+        let RespondedCall { call_id, tool_name, arguments_text, language, redacted, .. } = responded;
         let made = self.run_id.as_ref().map(|run_id| run_id.call(event.step, u32::try_from(index).unwrap_or(u32::MAX)));
         if let Some(made) = made.filter(|made| *made != call_id) {
             let text = format!("call {index} of the turn is `{call_id}`, and its place makes it `{made}`");
@@ -78,7 +79,11 @@ impl Ledger {
             self.report(Invariant::CallIds, [named_at, event.seq], Some(&call_id), text);
             return None;
         }
-        let arguments = if redacted { CallArguments::Scrubbed } else { exact(&arguments_text) };
+        let arguments = match language {
+            ActionLanguage::Code => CallArguments::Code,
+            ActionLanguage::Call if redacted => CallArguments::Scrubbed,
+            ActionLanguage::Call => exact(&arguments_text),
+        };
         let call = Call::new(call_id, event.step, event.seq, tool_name, arguments);
         Some(self.add_call(Call { turn: Some((turn, index)), ..call }))
     }

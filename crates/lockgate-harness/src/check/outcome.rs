@@ -5,12 +5,19 @@ use lockgate_contract::event::{Event, Settled};
 use lockgate_contract::outcome::{Code, EffectRule, Outcome, Status};
 
 use crate::check::Invariant;
-use crate::check::ledger::Ledger;
+use crate::check::ledger::{CallArguments, Ledger};
 
 impl Ledger {
     pub(super) fn check_row(&mut self, place: usize, event: &Event, settled: &Settled) {
-        let effect = self.calls[place].effect();
-        if let Some(wrong) = wrong_row(settled, effect) {
+        let call = &self.calls[place];
+        let is_code = matches!(call.arguments, CallArguments::Code);
+        let speaks_wrongly = settled.code.as_ref().is_some_and(|code| code.is(Code::WrongActionLanguage));
+        let wrong = if speaks_wrongly && !is_code {
+            Some(format!("`{}` settles code, and this is a tool call", Code::WrongActionLanguage))
+        } else {
+            wrong_row(settled, call.effect())
+        };
+        if let Some(wrong) = wrong {
             self.report_call(Invariant::OutcomeTable, place, [event.seq], wrong);
         }
     }
@@ -33,7 +40,7 @@ fn wrong_row(settled: &Settled, effect: Option<Effect>) -> Option<String> {
     };
     let row = code.row();
     // Answers to callers whose call stays open, or whose result could not be written: no call settles so.
-    if matches!(code, Code::ApprovalRequired | Code::ResultNotRecorded | Code::WrongActionLanguage) {
+    if matches!(code, Code::ApprovalRequired | Code::ResultNotRecorded) {
         return Some(format!("`{code}` settles no call"));
     }
     let by_progress = code == Code::GateInternalError && status == Status::Executed;

@@ -1,5 +1,7 @@
 //! The one result of a call.
 
+use std::sync::Arc;
+
 use lockgate_contract::effect::EffectState;
 use lockgate_contract::event::{Event, EventType, Settled};
 use lockgate_contract::ids::CallId;
@@ -10,7 +12,7 @@ use crate::check::Invariant;
 use crate::check::ledger::{Ending, Ledger};
 
 impl Ledger {
-    pub(super) fn tool_settled(&mut self, event: &Event, settled: Box<Settled>) {
+    pub(super) fn tool_settled(&mut self, event: &Event, settled: Arc<Settled>) {
         let Some(place) = self.requested_call_of(event) else { return };
         self.check_unsettled(place, event);
         self.check_placement(place, event, &settled);

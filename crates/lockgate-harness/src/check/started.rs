@@ -35,6 +35,10 @@ impl Ledger {
                 let text = "the call started, and its arguments are not one JSON object";
                 self.report_call(Invariant::OrderOfChecks, place, seqs, text);
             }
+            CallArguments::Code => {
+                let text = "the call started, and it is code, which the gate does not take";
+                self.report_call(Invariant::OrderOfChecks, place, seqs, text);
+            }
             CallArguments::Exact(_) | CallArguments::Scrubbed => {}
         }
     }

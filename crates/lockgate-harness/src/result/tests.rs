@@ -8,7 +8,9 @@ use crate::sketch::Sketch;
 use crate::state::Stop;
 
 fn shown(sketch: &Sketch, messages: bool) -> Value {
-    serde_json::to_value(RunResult::from_state(&sketch.state(), messages)).unwrap()
+    let state = sketch.state();
+    let result = RunResult::of(&state);
+    serde_json::to_value(if messages { result.with_messages(&state) } else { result }).unwrap()
 }
 
 #[test]

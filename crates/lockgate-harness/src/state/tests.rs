@@ -1,5 +1,6 @@
 //! The fold: what it takes, what it refuses, and what it makes of events.
 
+use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::document::Document;
 use lockgate_contract::event::{Body, EventType, NewEvent, ToolRequested};
 use lockgate_contract::outcome::Code;
@@ -40,7 +41,7 @@ fn a_run_starts_once() {
     assert!(matches!(refused(&sketch), FoldError::Misplaced { seq: 2, .. }));
     let mut other = Sketch::new();
     other.events[0].kind = EventType::RunCancelled;
-    other.events[0].data = Document::empty_object();
+    other.events[0].data = Document::empty_object().into();
     assert!(matches!(refused(&other), FoldError::Misplaced { seq: 1, .. }));
 }
 
@@ -71,7 +72,12 @@ fn an_event_about_a_call_that_nobody_requested() {
 #[test]
 fn an_agents_call_comes_from_its_model() {
     let mut sketch = Sketch::new();
-    let body = ToolRequested { tool_name: "look".to_owned(), parent_call_id: None, arguments_text: None };
+    let body = ToolRequested {
+        tool_name: "look".to_owned(),
+        parent_call_id: None,
+        arguments_text: None,
+        language: ActionLanguage::Call,
+    };
     sketch.push(Some(0), &Body::ToolRequested(body));
     assert!(matches!(refused(&sketch), FoldError::UnknownCall { .. })); // R-207
 }
@@ -82,12 +88,13 @@ fn a_call_inside_another_counts_as_an_action_and_not_as_one_of_the_turn() {
     sketch.turn(&["look"]).requested(0);
     let outer = sketch.call(0);
     let inner = |sketch: &mut Sketch, body: &Body| {
-        sketch.push_raw(NewEvent::new(0, Some(outer.inner(1)), body));
+        sketch.push_raw(NewEvent::new(0, Some(outer.inner(1)), body.clone()));
     };
     let body = ToolRequested {
         tool_name: "note".to_owned(),
         parent_call_id: Some(outer.clone()),
         arguments_text: Some("{}".to_owned()),
+        language: ActionLanguage::Call,
     };
     inner(&mut sketch, &Body::ToolRequested(body));
     let settled = sketch.clone().ok(0).events.last().unwrap().body().unwrap();
@@ -104,6 +111,7 @@ fn a_direct_call_is_a_turn_of_its_own() {
         tool_name: "look".to_owned(),
         parent_call_id: None,
         arguments_text: Some(r#"{"a":1}"#.to_owned()),
+        language: ActionLanguage::Call,
     };
     sketch.push(Some(0), &Body::ToolRequested(body)).ok(0);
     let state = sketch.state();
@@ -125,7 +133,7 @@ fn results_stand_where_their_ids_say() {
 #[test]
 fn a_body_that_is_not_what_its_type_promises() {
     let mut sketch = Sketch::new();
-    sketch.turn(&["look"]).events[2].data = Document::null();
+    sketch.turn(&["look"]).events[2].data = Document::null().into();
     assert!(matches!(refused(&sketch), FoldError::Body { seq: 3, .. }));
 }
 
@@ -134,7 +142,7 @@ fn what_only_informs_may_be_new_and_what_steers_may_not() {
     let with = |kind: &str| {
         let mut sketch = Sketch::new();
         let kind = EventType::from_word(kind);
-        sketch.push_raw(NewEvent { kind, step: 0, call_id: None, data: Document::null() });
+        sketch.push_raw(NewEvent { kind, step: 0, call_id: None, data: Document::null().into() });
         RunState::fold(&sketch.events)
     };
     for kind in ["tool.progressed", "arguments.repaired", "approval.reminded", "note"] {

@@ -191,7 +191,7 @@ proptest! {
             assert_eq!(streamed.last_seq(), seen);
             let (one, two) = (threads(&blocking, &first()).await, threads(&streaming, &first()).await);
             assert_eq!(one, two, "{script:?}");
-            let shown = |state| serde_json::to_string(&RunResult::from_state(state, true)).unwrap();
+            let shown = |state| serde_json::to_string(&RunResult::of(state).with_messages(state)).unwrap();
             assert_eq!(shown(&state), shown(&streamed));
             if script.parallel_reads == 1 {
                 assert_eq!(blocking.bytes(&first()).await, streaming.bytes(&first()).await);
@@ -221,7 +221,7 @@ proptest! {
                 bench.parallel_reads = reads;
                 let state = bench.run().await;
                 let state = script.to_the_end(&bench, state.run_id()).await;
-                shown.push(serde_json::to_string_pretty(&RunResult::from_state(&state, true)).unwrap());
+                shown.push(serde_json::to_string_pretty(&RunResult::of(&state).with_messages(&state)).unwrap());
             }
             assert_eq!(shown[0], shown[1], "{script:?}"); // S-20
         });

@@ -58,7 +58,7 @@ async fn every_call_has_a_run_of_its_own() {
     assert_eq!((first.status, first.effect_state), (Some(Status::Executed), EffectState::Done));
     assert!(first.times.is_some());
     let expected = ["run.started", "tool.requested", "tool.started", "tool.finished", "run.completed"];
-    assert_eq!(bench.kinds(&first.run_id).await, expected);
+    assert_eq!(bench.kinds(&first.run_id).await, expected);
     let state = bench.runner().state(&second.run_id).await.unwrap();
     assert_eq!((state.steps(), state.valid_actions()), (1, 1));
 }

@@ -9,6 +9,7 @@ mod crashes;
 mod direct;
 mod invariants;
 mod journals;
+mod languages;
 mod model;
 mod models;
 mod parallel;

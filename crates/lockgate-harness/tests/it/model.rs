@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::ports::{
     BoxFuture, Message, ModelAdapter, ModelError, ModelRequest, ModelResponse, ProposedCall, Usage,
 };
@@ -82,7 +83,7 @@ pub(crate) fn assert_paired(messages: &[Message]) {
     let mut open = std::collections::VecDeque::new();
     for message in messages {
         match message {
-            Message::Tool { call_id, .. } => assert_eq!(Some(call_id), open.pop_front(), "{messages:#?}"),
+            Message::Tool { call_id, .. } => assert_eq!(Some(call_id), open.pop_front(), "{messages:#?}"),
             Message::Assistant { calls, .. } => {
                 assert!(open.is_empty(), "{messages:#?}");
                 open.extend(calls.iter().map(|call| &call.call_id));
@@ -104,6 +105,7 @@ pub(crate) fn calls(calls: &[(&str, &str)]) -> Turn {
         provider_call_id: format!("p{index}"),
         name: (*name).to_owned(),
         arguments_text: (*arguments).to_owned(),
+        language: ActionLanguage::Call,
     });
     Turn::Says(ModelResponse { text: None, calls: calls.collect(), usage: Usage::default() })
 }

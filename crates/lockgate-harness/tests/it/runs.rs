@@ -120,7 +120,7 @@ async fn failures_go_back_to_the_model_and_the_run_goes_on() {
     let told = bench.model.told();
     assert_eq!(told.len(), expected.len()); // R-196, R-228
     for (told, code) in told.iter().zip(expected) {
-        assert!(told.contains(code) || code == "ok" && told == r#"{"n":1}"#, "{code}: {told}"); // R-219
+        assert!(told.contains(code) || code == "ok" && told == r#"{"n":1}"#, "{code}: {told}"); // R-150, R-219
     }
     assert_eq!(bench.world.entries().len(), 7); // R-204: nobody tries again
     assert_eq!((run.steps(), run.valid_actions()), (2, 6)); // R-119, R-120
@@ -372,5 +372,20 @@ async fn what_ended_is_left_as_it_is() {
             assert_eq!(format!("{again:?}"), format!("{run:?}"));
         }
         assert_eq!((bench.bytes(run.run_id()).await, bench.model.steps()), (before, asked));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replay_policy_means_nothing_before_a_recovery() {
+    // `put` may be repeated, `note` may not; both break, and the run goes on.
+    for outcome in [r#"{"do":"broken"}"#, r#"{"do":"bug"}"#, r#"{"do":"hangs"}"#] {
+        let mut shown = Vec::new();
+        for tool in ["put", "note"] {
+            let bench = Bench::new([calls(&[(tool, outcome)]), says("So be it.")]);
+            let run = bench.run().await;
+            assert_eq!(bench.world.entered(), [tool]); // R-124: once, whatever it may be
+            shown.push((codes(&run), bench.kinds(run.run_id()).await));
+        }
+        assert_eq!(shown[0], shown[1], "{outcome}"); // R-124
     }
 }

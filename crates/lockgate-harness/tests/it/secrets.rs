@@ -48,7 +48,7 @@ async fn the_handler_alone_sees_it() {
         assert!(!event.data.text().contains(SECRET), "{} {}", event.kind, event.data.text());
     }
     assert!(events[0].data.text().contains("[redacted:HORSE#"), "{}", events[0].data.text());
-    let result = RunResult::from_state(&run, true);
+    let result = RunResult::of(&run).with_messages(&run);
     assert!(!serde_json::to_string(&result).unwrap().contains(SECRET));
     assert!(!format!("{run:?}").contains(SECRET));
     assert!(!format!("{:?}", bench.model.asked.lock().unwrap()).contains(SECRET));

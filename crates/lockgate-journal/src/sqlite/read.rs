@@ -50,7 +50,7 @@ pub(super) fn events(connection: &Connection, run: &RunId, after: u64) -> Result
             kind: EventType::from_word(&kind),
             step: get(row, 4)?,
             call_id: call.map(CallId::new),
-            data: document(get(row, 6)?, || format!("event {seq} of run `{run}`"))?,
+            data: document(get(row, 6)?, || format!("event {seq} of run `{run}`"))?.into(),
         })
     })
 }

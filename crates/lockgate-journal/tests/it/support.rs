@@ -114,7 +114,7 @@ pub(crate) fn event(kind: &str) -> NewEvent {
 }
 
 pub(crate) fn event_with(kind: &str, data: &str) -> NewEvent {
-    NewEvent { kind: EventType::from_word(kind), step: 0, call_id: None, data: document(data) }
+    NewEvent { kind: EventType::from_word(kind), step: 0, call_id: None, data: document(data).into() }
 }
 
 pub(crate) fn new_run(id: &str) -> NewRun {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::document::{Document, Kind};
 use lockgate_contract::ids::CallId;
 use lockgate_contract::ports::{Message, MessageCall, ModelError};
@@ -46,13 +47,18 @@ pub(super) enum WireMessage<'a> {
 pub(super) struct WireCall<'a> {
     id: Cow<'a, str>,
     r#type: &'static str,
-    function: WireFunction<'a>,
+    #[serde(flatten)]
+    action: WireAction<'a>,
 }
 
+/// What was asked for, under a member that is named like the type of the call.
 #[derive(Debug, Serialize)]
-struct WireFunction<'a> {
-    name: &'a str,
-    arguments: &'a str,
+#[serde(rename_all = "lowercase")]
+enum WireAction<'a> {
+    /// A tool call.
+    Function { name: &'a str, arguments: &'a str },
+    /// Code: a free text.
+    Custom { name: &'a str, input: &'a str },
 }
 
 /// Builds the messages. Every call of the history must be followed by its one result before anything else is said; a
@@ -104,15 +110,15 @@ fn unpaired(call_id: &CallId, what: &str) -> ModelError {
 }
 
 fn wire_call<'a>(call: &'a MessageCall, id: Cow<'a, str>, names: &'a WireNames) -> WireCall<'a> {
-    WireCall {
-        id,
-        r#type: "function",
-        function: WireFunction {
-            // INVARIANT: whoever builds a request adds every name of its history to `names` first.
-            name: names.wire(&call.name).unwrap_or(&call.name),
-            arguments: object_text(&call.arguments_text),
-        },
-    }
+    // INVARIANT: whoever builds a request adds every name of its history to `names` first.
+    let name = names.wire(&call.name).unwrap_or(&call.name);
+    let (r#type, action) = match call.language {
+        ActionLanguage::Call => {
+            ("function", WireAction::Function { name, arguments: object_text(&call.arguments_text) })
+        }
+        ActionLanguage::Code => ("custom", WireAction::Custom { name, input: &call.arguments_text }),
+    };
+    WireCall { id, r#type, action }
 }
 
 /// The raw text if it is a JSON object, else `{}`: a history with broken arguments fails the whole request, and the broken

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::document::{Document, Kind, Node};
 use lockgate_contract::ports::{ModelError, ModelResponse, ProposedCall, Usage};
 
@@ -41,7 +42,9 @@ fn check_finish(choice: Node<'_>, text: Option<&str>, calls: &[ProposedCall]) ->
         }
         // A cut argument text is passed on and refused by the gate as broken JSON. An empty one means `{}` there, so a call
         // that was cut before its first argument would run with none.
-        Some("length") if calls.last().is_some_and(|call| call.arguments_text.trim().is_empty()) => {
+        Some("length")
+            if calls.last().is_some_and(|call| call.language.is_call() && call.arguments_text.trim().is_empty()) =>
+        {
             Err(invalid("it was cut at the token limit before the arguments of its last call"))
         }
         // Without a call a text ends the run: half an answer is none.
@@ -86,34 +89,45 @@ fn calls_of(message: Node<'_>, names: &WireNames) -> Result<Vec<ProposedCall>, M
             return Err(invalid("the calls of its message are not a list"));
         }
         for (index, call) in list.elements().enumerate() {
-            let function = present(call, "function")
-                .ok_or_else(|| invalid(format!("call {index} of its message has no function")))?;
+            // The member says what a call is: servers leave its type out, or write another.
+            let (action, language) = match (present(call, "function"), present(call, "custom")) {
+                (Some(function), _) => (function, ActionLanguage::Call),
+                (None, Some(custom)) => (custom, ActionLanguage::Code),
+                (None, None) => return Err(invalid(format!("call {index} of its message has no function"))),
+            };
             let id = present(call, "id").map(plain_text).unwrap_or_default();
-            calls.push(proposed(function, id, names, index)?);
+            calls.push(proposed(action, language, id, names, index)?);
         }
     }
     // The form before tool calls, which some servers still send: one call, no id.
     if calls.is_empty()
         && let Some(function) = present(message, "function_call")
     {
-        calls.push(proposed(function, String::new(), names, 0)?);
+        calls.push(proposed(function, ActionLanguage::Call, String::new(), names, 0)?);
     }
     Ok(calls)
 }
 
 fn proposed(
-    function: Node<'_>,
+    action: Node<'_>,
+    language: ActionLanguage,
     provider_call_id: String,
     names: &WireNames,
     index: usize,
 ) -> Result<ProposedCall, ModelError> {
-    let name = present(function, "name").and_then(|name| name.as_str());
+    let name = present(action, "name").and_then(|name| name.as_str());
     let name = name.ok_or_else(|| invalid(format!("call {index} of its message has no name")))?;
+    let text = match language {
+        ActionLanguage::Call => "arguments",
+        // A free text, which is no JSON.
+        ActionLanguage::Code => "input",
+    };
     Ok(ProposedCall {
         provider_call_id,
         name: names.original(&name).to_owned(),
         // Absent happens for tools without parameters; a value that is no string is kept as its own JSON text.
-        arguments_text: present(function, "arguments").map(plain_text).unwrap_or_default(),
+        arguments_text: present(action, text).map(plain_text).unwrap_or_default(),
+        language,
     })
 }
 

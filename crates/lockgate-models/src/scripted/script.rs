@@ -1,6 +1,8 @@
 //! The script's JSON (interfaces.md, The scripted model), read strictly: a typing error is reported, not skipped over.
 
+use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::document::{Document, Elements, Kind, Limits, Node};
+use lockgate_contract::nearest::nearest;
 use lockgate_contract::ports::{ModelError, ProposedCall};
 
 use super::template::Template;
@@ -13,7 +15,7 @@ const MAX_DEPTH: usize = 132;
 
 const SCRIPT_KEYS: &[&str] = &["turns"];
 const TURN_KEYS: &[&str] = &["text", "calls", "error"];
-const CALL_KEYS: &[&str] = &["id", "name", "arguments", "arguments_text"];
+const CALL_KEYS: &[&str] = &["id", "name", "arguments", "arguments_text", "code"];
 
 /// One turn of the script.
 #[derive(Debug, Clone)]
@@ -80,17 +82,29 @@ fn read_call(call: Node<'_>, place: &str) -> Result<ProposedCall, ScriptError> {
     };
     let name = call.get("name").ok_or_else(|| ScriptError::MissingKey { place: place.to_owned(), key: "name" })?;
     let name = string(name, || format!("`name` of {place}"))?;
-    let arguments_text = match (call.get("arguments"), call.get("arguments_text")) {
-        (Some(_), Some(_)) => {
-            let (first, second) = ("arguments", "arguments_text");
-            return Err(ScriptError::Conflict { place: place.to_owned(), first, second });
-        }
+    let (arguments_text, language) = match one_of(call, place, ["arguments", "arguments_text", "code"])? {
         // The text as it stands in the script: 30 digits stay 30 digits.
-        (Some(arguments), None) => arguments.raw().to_owned(),
-        (None, Some(text)) => string(text, || format!("`arguments_text` of {place}"))?,
-        (None, None) => String::new(),
+        Some(("arguments", arguments)) => (arguments.raw().to_owned(), ActionLanguage::Call),
+        Some((key, text)) => {
+            let language = if key == "code" { ActionLanguage::Code } else { ActionLanguage::Call };
+            (string(text, || format!("`{key}` of {place}"))?, language)
+        }
+        None => (String::new(), ActionLanguage::Call),
     };
-    Ok(ProposedCall { provider_call_id, name, arguments_text })
+    Ok(ProposedCall { provider_call_id, name, arguments_text, language })
+}
+
+/// The one of these keys that an object has, if any. They exclude each other.
+fn one_of<'a>(
+    object: Node<'a>,
+    place: &str,
+    keys: [&'static str; 3],
+) -> Result<Option<(&'static str, Node<'a>)>, ScriptError> {
+    let mut present = keys.into_iter().filter_map(|key| Some((key, object.get(key)?)));
+    match (present.next(), present.next()) {
+        (Some((first, _)), Some((second, _))) => Err(ScriptError::Conflict { place: place.to_owned(), first, second }),
+        (one, _) => Ok(one),
+    }
 }
 
 /// The provider failure that a word stands for; a word that is none of them is a failure in transit.
@@ -117,18 +131,11 @@ fn check_keys(object: Node<'_>, place: &str, known: &[&'static str]) -> Result<(
     }
     for (key, _) in object.members() {
         if !known.contains(&key.as_ref()) {
-            let nearest = nearest(&key, known);
+            let nearest = nearest(&key, known.iter().copied());
             return Err(ScriptError::UnknownKey { place: place.to_owned(), key: key.into_owned(), nearest });
         }
     }
     Ok(())
-}
-
-/// The valid key that is spelled most like a wrong one, if any is close.
-fn nearest(key: &str, known: &[&'static str]) -> Option<&'static str> {
-    let close = |valid: &&'static str| (strsim::jaro_winkler(key, valid), *valid);
-    let best = known.iter().map(close).max_by(|left, right| left.0.total_cmp(&right.0))?;
-    (best.0 > 0.7).then_some(best.1)
 }
 
 fn string(node: Node<'_>, place: impl Fn() -> String) -> Result<String, ScriptError> {

@@ -1,5 +1,6 @@
 #![expect(clippy::disallowed_methods, reason = "tests read real files")]
 
+use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::ids::RunId;
 use lockgate_contract::ports::{Message, MessageCall};
@@ -30,6 +31,7 @@ fn history(steps: &[&[&str]]) -> Vec<Message> {
                 provider_call_id: String::new(),
                 name: "t".to_owned(),
                 arguments_text: "{}".to_owned(),
+                language: ActionLanguage::Call,
             })
             .collect();
         messages.push(Message::Assistant { text: None, calls: calls.clone() });
@@ -60,6 +62,7 @@ fn the_documented_script_is_read() {
         provider_call_id: id.to_owned(),
         name: name.to_owned(),
         arguments_text: arguments.to_owned(),
+        language: ActionLanguage::Call,
     };
     let first = answer(script, 0).unwrap();
     assert_eq!(first.text.as_deref(), Some("Looking."));
@@ -91,6 +94,19 @@ fn arguments_keep_their_text() {
     let script = r#"{"turns": [{"calls": [{"name": "t"}, {"name": "", "arguments_text": "{\"a\": "}]}]}"#;
     let calls = answer(script, 0).unwrap().calls;
     assert_eq!((calls[0].arguments_text.as_str(), calls[1].arguments_text.as_str()), ("", "{\"a\": "));
+}
+
+#[test]
+fn code_keeps_its_text_and_is_no_call() {
+    let script = r#"{"turns": [{"calls": [
+        {"id": "p1", "name": "python", "code": "print(\"a\")\n"},
+        {"name": "python", "code": "{}"},
+        {"name": "python", "arguments": {}}]}]}"#;
+    let calls = answer(script, 0).unwrap().calls;
+    let seen: Vec<_> = calls.iter().map(|call| (call.arguments_text.as_str(), call.language)).collect();
+    let (code, call) = (ActionLanguage::Code, ActionLanguage::Call);
+    assert_eq!(seen, [("print(\"a\")\n", code), ("{}", code), ("{}", call)]); // R-106
+    assert_eq!((calls[0].provider_call_id.as_str(), calls[0].name.as_str()), ("p1", "python"));
 }
 
 #[test]
@@ -146,6 +162,16 @@ fn mistakes_are_named_with_turn_place_and_nearest_key() {
             r#"{"turns": [{"calls": [{"name": "t", "arguments": {}, "arguments_text": ""}]}]}"#,
             "turn 0, call 0 has both `arguments` and `arguments_text`",
         ),
+        (
+            r#"{"turns": [{"calls": [{"name": "t", "arguments_text": "", "code": ""}]}]}"#,
+            "turn 0, call 0 has both `arguments_text` and `code`",
+        ),
+        (
+            r#"{"turns": [{"calls": [{"name": "t", "code": "", "arguments": {}}]}]}"#,
+            "turn 0, call 0 has both `arguments` and `code`",
+        ),
+        (r#"{"turns": [{"calls": [{"name": "t", "code": 1}]}]}"#, "`code` of turn 0, call 0 must be a string"),
+        (r#"{"turns": [{"calls": [{"code": "1"}]}]}"#, "turn 0, call 0 has no `name`"),
         (r#"{"turns": [{"error": "refused", "text": ""}]}"#, "turn 0 has both `error` and `text`"),
         (r#"{"turns": [{"error": 1}]}"#, "`error` of turn 0 must be a string"),
     ] {

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{
@@ -117,6 +118,7 @@ fn continue_with(request: &mut ModelRequest, response: ModelResponse) {
         provider_call_id: call.provider_call_id,
         name: call.name,
         arguments_text: call.arguments_text,
+        language: call.language,
     });
     let calls: Vec<MessageCall> = calls.collect();
     let ids: Vec<CallId> = calls.iter().map(|call| call.call_id.clone()).collect();
@@ -172,6 +174,7 @@ fn recorded_calls(message: &Value) -> Vec<ProposedCall> {
             provider_call_id: text(&call["id"]),
             name: text(&call["function"]["name"]),
             arguments_text: text(&call["function"]["arguments"]),
+            language: ActionLanguage::Call,
         })
         .collect()
 }
@@ -195,6 +198,7 @@ fn request(recorded: &Value) -> ModelRequest {
                         provider_call_id: call.provider_call_id,
                         name: call.name,
                         arguments_text: call.arguments_text,
+                        language: call.language,
                     }
                 });
                 Message::Assistant { text, calls: calls.collect() }

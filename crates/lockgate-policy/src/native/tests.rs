@@ -25,8 +25,8 @@ fn decision(policy: &NativePolicy, permission: Permission) -> PolicyDecision {
 fn the_effective_permission_decides() {
     let policy = NativePolicy::new();
     assert_eq!(decision(&policy, Permission::Allow), PolicyDecision::Allow);
-    assert_eq!(decision(&policy, Permission::Ask), PolicyDecision::Ask);
-    assert_eq!(decision(&policy, Permission::Deny), PolicyDecision::Deny);
+    assert_eq!(decision(&policy, Permission::Ask), PolicyDecision::Ask);
+    assert_eq!(decision(&policy, Permission::Deny), PolicyDecision::Deny);
 }
 
 #[test]

@@ -120,9 +120,9 @@ fn a_value_under_a_redacted_key_is_not_judged_by_the_marker() {
 fn what_a_marker_leaves_of_a_secret_value_goes_too() {
     // A variable's name is a placeholder; with a token in its place it no longer looks like one.
     let token = "ghp_".to_owned() + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
-    let scrubber = ScrubberBuilder::new().build().unwrap();
+    let redactor = ScrubberBuilder::new().build().unwrap();
     let document = Document::from_json_value(&serde_json::json!({"password": format!("${token}")}));
-    let scrubbed = scrubber.scrub_document(&document).unwrap();
+    let scrubbed = redactor.scrub_document(&document).unwrap();
     assert!(!scrubbed.text().contains('$'), "{scrubbed:?}");
-    assert!(scrubber.scrub_document(&scrubbed).is_none());
+    assert!(redactor.scrub_document(&scrubbed).is_none());
 }

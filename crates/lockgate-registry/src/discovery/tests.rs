@@ -1,6 +1,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use std::collections::BTreeSet;
+mod shelves;
+mod versions;
+mod visibility;
 
 use lockgate_contract::effect::{Idempotency, Permission};
 use lockgate_contract::tool::{Audience, Failure, Handler, ToolSpecBuilder};
@@ -26,14 +28,28 @@ fn set<const N: usize>(words: [&str; N]) -> BTreeSet<String> {
     words.map(str::to_owned).into()
 }
 
+fn pins<const N: usize>(pins: [(&str, &str); N]) -> BTreeMap<String, String> {
+    pins.map(|(name, version)| (name.to_owned(), version.to_owned())).into()
+}
+
 fn alice() -> Subject {
     Subject {
         tenant: "demo".to_owned(),
         user: "alice".to_owned(),
         agent: "helper".to_owned(),
         scopes: set(["files", "mail"]),
-        domains: Some(set(["support"])),
+        domains: set(["support"]),
         level: Effect::Write,
+        versions: pins([("pay", "1.0")]),
+    }
+}
+
+/// A rule of a project.
+struct Rule<F>(F);
+
+impl<F: Fn(&Subject, &ToolSpec) -> bool + Send + Sync> Visibility for Rule<F> {
+    fn sees(&self, subject: &Subject, tool: &ToolSpec) -> bool {
+        (self.0)(subject, tool)
     }
 }
 
@@ -48,12 +64,13 @@ fn sees(subject: &Subject, tool: ToolSpecBuilder) -> bool {
 /// Part 5, "Discovery": every combination of demands, and whether the tool is then seen and can be called.
 #[test]
 fn the_matrix() {
-    for bits in 0u32..1 << 8 {
+    for bits in 0u32..1 << 10 {
         let bit = |index: u32| bits & (1 << index) != 0;
-        let [registered, listed, scopes, tenant, agent, domain, level, revoked] =
+        let [registered, listed, scopes, tenant, agent, domain, level, version, shown_by_rule, revoked] =
             std::array::from_fn(|index| bit(u32::try_from(index).unwrap()));
         let either = |met: bool, one: &'static str, other: &'static str| if met { one } else { other };
-        let registry = Registry::default();
+        let rule = Rule(move |_: &Subject, tool: &ToolSpec| shown_by_rule || tool.name() != "pay");
+        let registry = Registry::default().with_visibility(Arc::new(rule));
         registry.register(tool("other").build().unwrap()).unwrap();
         if registered {
             let demanding = tool("pay")
@@ -63,14 +80,16 @@ fn the_matrix() {
                     agents: set([either(agent, "helper", "clerk")]),
                     domain: Some(either(domain, "support", "finance").to_owned()),
                 })
-                .effect(if level { Effect::Write } else { Effect::External });
+                .effect(if level { Effect::Write } else { Effect::External })
+                .version(either(version, "1.0", "1.1"));
             registry.register(demanding.build().unwrap()).unwrap();
         }
         let allow = ["other".to_owned(), either(listed, "pay", "pay_out").to_owned()];
         let discovery = registry.discover(&alice()).only(&allow);
-        let visible = registered && listed && scopes && tenant && agent && domain && level;
+        let demands = scopes && tenant && agent && domain && level && version;
+        let visible = registered && listed && demands && shown_by_rule;
         //
-        assert_eq!(names(&discovery).contains(&"pay".to_owned()), visible, "{bits:08b}");
+        assert_eq!(names(&discovery).contains(&"pay".to_owned()), visible, "{bits:010b}");
 
         let allowed = discovery.bind().allowed;
         if revoked {
@@ -84,9 +103,9 @@ fn the_matrix() {
             (false, false) => "not_registered",
         };
         let found = registry.resolve("pay", &allowed).map_or_else(|error| error.reason(), |_| "callable");
-        assert_eq!(found, record, "{bits:08b}");
+        assert_eq!(found, record, "{bits:010b}");
         let shown = registry.definitions(&allowed).iter().any(|definition| definition.name == "pay");
-        assert_eq!(shown, record == "callable", "{bits:08b}");
+        assert_eq!(shown, record == "callable", "{bits:010b}");
     }
 }
 
@@ -123,16 +142,18 @@ fn no_effect_beyond_the_level_is_seen() {
 fn domains_tenants_and_agents() {
     let in_domain = |domain: Option<&str>| Audience { domain: domain.map(str::to_owned), ..Audience::default() };
     for (domain, domains, visible) in [
-        (None, None, true),
-        (None, Some(set([])), true),
-        (Some("hr"), None, true),
-        (Some("hr"), Some(set(["hr", "it"])), true),
-        (Some("hr"), Some(set(["it"])), false),
-        (Some("hr"), Some(set([])), false),
+        (None, set([]), true),
+        (None, set(["hr"]), true),
+        (Some("hr"), set(["hr", "it"]), true),
+        (Some("hr"), set(["it"]), false),
+        (Some("hr"), set(["*"]), false),
+        (Some("hr"), set([]), false),
+        (Some(""), set([]), false),
     ] {
         let subject = Subject { domains: domains.clone(), ..alice() };
         assert_eq!(sees(&subject, tool("t").audience(in_domain(domain))), visible, "{domain:?} in {domains:?}");
     }
+    assert!(!sees(&Subject::default(), tool("t").audience(in_domain(Some("hr")))));
     let audience = |tenants, agents| Audience { tenants, agents, domain: None };
     for (tenants, agents, visible) in [
         (set([]), set([]), true),

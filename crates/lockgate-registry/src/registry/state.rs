@@ -1,6 +1,6 @@
 //! What a registry holds at one moment. Every question is answered from one such moment, under one lock.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use lockgate_contract::allowed::AllowedTools;
@@ -8,11 +8,12 @@ use lockgate_contract::digest::Digest;
 use lockgate_contract::tool::ToolSpec;
 
 use crate::error::{MissingHandlers, RegisterError, ResolveError, UnknownTools};
+use crate::registry::tools::Tools;
 use crate::registry::{Change, RegisteredTool, ReplacementRule};
 
 #[derive(Debug, Default)]
 pub(super) struct State {
-    pub(super) tools: BTreeMap<String, Arc<RegisteredTool>>,
+    pub(super) tools: Tools,
     /// By name, what the runs reach that were bound to another definition than the registered one.
     superseded: HashMap<String, HashMap<Digest, Reach>>,
     pub(super) changes: Vec<Change>,
@@ -39,12 +40,16 @@ impl State {
                 version: tool.spec().version().to_owned(),
                 source_of_set: allowed.source().to_owned(),
             }),
-            (Some(tool), Some(bound)) => self.reached(tool, bound).ok_or_else(|| ResolveError::ContractMismatch {
-                name: name.to_owned(),
-                version: tool.spec().version().to_owned(),
-                bound,
-                registered: tool.spec().definition(),
-            }),
+            (Some(tool), Some(bound)) => self
+                .reached(tool, bound)
+                // However replacements treat other runs: a pinned one goes on with its version or not at all.
+                .filter(|reached| allowed.version(name).is_none_or(|pinned| pinned == reached.spec().version()))
+                .ok_or_else(|| ResolveError::ContractMismatch {
+                    name: name.to_owned(),
+                    version: tool.spec().version().to_owned(),
+                    bound,
+                    registered: tool.spec().definition(),
+                }),
         }
     }
 
@@ -70,19 +75,19 @@ impl State {
             });
         }
         self.changes.push(Change::Registered { name: name.clone(), definition: tool.spec().definition() });
-        self.tools.insert(name, Arc::new(tool));
+        self.tools.insert(Arc::new(tool));
         Ok(())
     }
 
     pub(super) fn replace(&mut self, tool: RegisteredTool, rule: ReplacementRule) -> Result<(), RegisterError> {
         self.check_handler(&tool)?;
         let name = tool.spec().name().to_owned();
-        let Some(slot) = self.tools.get_mut(&name) else {
+        let Some(old) = self.tools.get(&name).cloned() else {
             return Err(RegisterError::NothingToReplace(name));
         };
-        check_rule(slot.spec(), tool.spec(), rule)?;
+        check_rule(old.spec(), tool.spec(), rule)?;
         let to = tool.spec().definition();
-        let old = std::mem::replace(slot, Arc::new(tool));
+        self.tools.insert(Arc::new(tool));
         let from = old.spec().definition();
         if from != to {
             self.supersede(&name, from, &old, rule);
@@ -118,18 +123,13 @@ impl State {
 
     pub(super) fn restricted_to(&self, names: &BTreeSet<&str>) -> Result<Self, UnknownTools> {
         let unknown: Vec<String> =
-            names.iter().filter(|name| !self.tools.contains_key(**name)).map(|name| (*name).to_owned()).collect();
+            names.iter().filter(|name| self.tools.get(name).is_none()).map(|name| (*name).to_owned()).collect();
         if !unknown.is_empty() {
             return Err(UnknownTools(unknown));
         }
-        let is_named = |name: &String| names.contains(name.as_str());
+        let is_named = |name: &str| names.contains(name);
         Ok(Self {
-            tools: self
-                .tools
-                .iter()
-                .filter(|(name, _)| is_named(name))
-                .map(|(name, tool)| (name.clone(), Arc::clone(tool)))
-                .collect(),
+            tools: self.tools.iter().filter(|tool| is_named(tool.spec().name())).cloned().collect(),
             superseded: self
                 .superseded
                 .iter()
@@ -145,8 +145,8 @@ impl State {
         let missing: Vec<String> = self
             .tools
             .iter()
-            .filter(|(_, tool)| tool.spec().handler().is_none())
-            .map(|(name, _)| name.clone())
+            .filter(|tool| tool.spec().handler().is_none())
+            .map(|tool| tool.spec().name().to_owned())
             .collect();
         if !missing.is_empty() {
             return Err(MissingHandlers(missing));

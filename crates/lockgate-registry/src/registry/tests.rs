@@ -8,6 +8,7 @@ mod operations;
 mod replacing;
 mod resolving;
 mod restricting;
+mod smallest;
 
 use std::sync::Arc;
 

@@ -6,7 +6,6 @@ mod closing;
 mod dialects;
 mod numbers;
 mod references;
-mod samples;
 mod violations;
 
 use lockgate_contract::document::{Document, Limits};

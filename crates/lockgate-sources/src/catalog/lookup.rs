@@ -7,6 +7,7 @@ use std::sync::Arc;
 use lockgate_contract::arguments::Arguments;
 use lockgate_contract::document::{Document, Kind, Limits, Node};
 use lockgate_contract::effect::EffectState;
+use lockgate_contract::nearest::nearest;
 use lockgate_contract::outcome::ToolCode;
 use lockgate_contract::tool::{Failure, Handler, Output};
 use lockgate_host::files;
@@ -15,7 +16,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Target;
-use crate::error::{Problem, nearest};
+use crate::error::Problem;
 
 /// The target of a row of kind `table`.
 #[derive(Deserialize, JsonSchema)]

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use lockgate_contract::document::Document;
+use lockgate_contract::nearest::nearest;
 use lockgate_contract::tool::Handler;
 use lockgate_registry::schema::Schema;
 use schemars::JsonSchema;
@@ -14,7 +15,7 @@ use serde::de::DeserializeOwned;
 use super::confined::confine;
 use super::lookup::Lookup;
 use super::record::Record;
-use crate::error::{Problem, SourceError, nearest};
+use crate::error::{Problem, SourceError};
 use crate::mock::{Acting, CountFile, Script, read};
 
 /// Makes handlers for the rows of one kind.
@@ -127,7 +128,7 @@ impl Resolvers {
             None => {
                 let valid: Vec<String> =
                     self.kinds.keys().map(String::as_str).chain([NATIVE]).map(str::to_owned).collect();
-                let nearest = nearest(kind, valid.iter().map(String::as_str));
+                let nearest = nearest(kind, valid.iter().map(String::as_str)).map(str::to_owned);
                 Err(Problem::UnknownKind { kind: kind.to_owned(), nearest, valid })
             }
         }
@@ -136,7 +137,7 @@ impl Resolvers {
     fn resolve_native(&self, target: &Target<'_>) -> Result<Handler, Problem> {
         let NativeTarget { key } = target.read()?;
         self.native.get(&key).map(|make| make()).ok_or_else(|| Problem::UnknownHandler {
-            nearest: nearest(&key, self.native.keys().map(String::as_str)),
+            nearest: nearest(&key, self.native.keys().map(String::as_str)).map(str::to_owned),
             key,
             valid: self.native.keys().cloned().collect(),
         })

@@ -116,7 +116,7 @@ fn rows_become_tools() {
     assert_eq!(create.permission_reason(), Some("it matters"));
     assert_eq!(create.timeout(), Some(std::time::Duration::from_secs(2)));
     assert_eq!((find.effect(), find.permission()), (Effect::Read, Permission::Allow));
-    assert!(specs.iter().all(|spec| spec.handler().is_some()));
+    assert!(specs.iter().all(|spec| spec.handler().is_some()));
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn rows_are_refused_with_name_and_file_and_what_to_do() {
         ),
     ] {
         let (message, advice) = refused(&text);
-        assert_eq!((message.as_str(), advice.as_deref()), (expected, hint), "{text}");
+        assert_eq!((message.as_str(), advice.as_deref()), (expected, hint), "{text}");
     }
 }
 

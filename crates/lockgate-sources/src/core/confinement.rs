@@ -77,7 +77,7 @@ fn no_path_brings_out_what_lies_outside() {
     let outcome = runner.run(&paths(&workspace), |path| {
         let file = ReadFile { path: path.clone(), start_line: None, end_line: None, max_bytes: None };
         if let Ok(file) = read_file(root, file) {
-            prop_assert_eq!(file.text, "inside");
+            prop_assert_eq!(file.text, "inside");
             read.set(read.get() + 1);
         }
         let listed = ListDir { path: Some(path.clone()), depth: 5.try_into().ok(), hidden: Some(true) };

@@ -94,3 +94,6 @@ fn failure(failure: &ReadFailure) -> Failure {
     }
     ToolExecutionError::new(failure.code(), failure.to_string()).into()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,11 +1,12 @@
 //! Reading a table strictly: its keys are those of the type's JSON Schema, and no others.
 
 use lockgate_contract::document::{Document, Kind, Node};
+use lockgate_contract::nearest::nearest;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::error::{Problem, nearest};
+use crate::error::Problem;
 
 /// Reads a table whose every key must be known. `within` is the table's own key, empty for a row itself.
 pub(crate) fn read<T: JsonSchema + DeserializeOwned>(table: &Document, within: &str) -> Result<T, Problem> {
@@ -62,7 +63,7 @@ impl<'a> Keys<'a> {
                 let properties = properties.into_iter().flatten();
                 let valid: Vec<String> = properties.map(|(valid, _)| valid.clone()).collect();
                 return Err(Problem::UnknownKey {
-                    nearest: nearest(&key, valid.iter().map(String::as_str)),
+                    nearest: nearest(&key, valid.iter().map(String::as_str)).map(str::to_owned),
                     key: key.into_owned(),
                     within: pointer.to_owned(),
                     valid,

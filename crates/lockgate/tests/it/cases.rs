@@ -22,7 +22,6 @@ mod tampered;
 mod timeout;
 mod unicode;
 mod wire;
-mod world;
 
 use std::fmt::Write as _;
 use std::pin::Pin;

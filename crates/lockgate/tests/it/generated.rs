@@ -82,7 +82,6 @@ fn run_file_schema() {
     checked_in("docs/schemas/run-file.schema.json", &format!("{schema}\n"));
 }
 
-/// in what form a defect shows up in the events.
 #[test]
 fn journal_page() {
     let mut text = include_str!("journal_intro.md").to_owned();
@@ -101,7 +100,7 @@ fn journal_page() {
             example(*invariant),
         );
     }
-    checked_in("docs/journal.md", &text);
+    checked_in("docs/journal.md", &text);
 }
 
 /// The most telling bad journal of an invariant: the named events, and those beside them.

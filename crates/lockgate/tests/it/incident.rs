@@ -1,11 +1,15 @@
-//! The incident example, from its run files (R-213, R-232…R-242).
+//! The incident example, from its run files (R-213, R-234…R-242).
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use lockgate::assembly::{Assembly, Overrides};
+use lockgate::config::ModelTable;
 use lockgate::contract::event::Event;
+use lockgate::contract::result::ToolResult;
+use lockgate::contract::tool::{Handler, Output};
 use lockgate::harness::{RunResult, RunState, RunnerOptions};
+use lockgate::registry::RegisterError;
 
 pub(crate) fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)
@@ -54,7 +58,7 @@ async fn the_reference_run_has_its_thirteen_events() {
             "2 run.completed",
         ]
     ); // R-213
-    let result = RunResult::of(&state);
+    let result = RunResult::of(&state); // R-234
     assert_eq!(result.status.unwrap().word(), "completed");
     assert_eq!((result.steps, result.valid_actions), (3, 3));
     assert_eq!(
@@ -96,6 +100,61 @@ async fn four_calls_go_four_ways() {
         ]
     );
     assert_eq!(result.status.unwrap().word(), "waiting_for_approval");
+}
+
+/// Calls one of the example's tools, without a model.
+async fn call(assembly: &Assembly, tool: &str, arguments: &str) -> ToolResult {
+    let call = assembly.direct_call(tool.to_owned(), arguments.to_owned(), None);
+    assembly.caller(RunnerOptions::default()).call(call).await.unwrap().result
+}
+
+fn assembled() -> Assembly {
+    let overrides = Overrides { journal_url: Some("memory:".to_owned()), ..Overrides::default() };
+    Assembly::load(&example("incident/run.toml"), overrides).unwrap()
+}
+
+#[tokio::test]
+async fn four_cases_of_the_look_up() {
+    let assembly = assembled();
+    let valid = call(&assembly, "lookup_service_owner", r#"{"service_name":"auth-api"}"#).await;
+    assert!(valid.ok && valid.error.is_none(), "{valid:?}"); // R-235
+    for (arguments, expected) in [
+        (r#"{"service_name":"auth-api","more":1}"#, "invalid_arguments"), // R-235
+        (r#"{"service_name":"no-such-service"}"#, "service_not_found"),   // R-233, R-235
+    ] {
+        let refused = call(&assembly, "lookup_service_owner", arguments).await;
+        assert_eq!(refused.code().map(lockgate::contract::outcome::Outcome::word), Some(expected), "{arguments}");
+    }
+    let handler = Handler::untyped(|_, _| async { Ok(Output::of("somebody else")) });
+    let twice = lockgate::ToolSpec::builder("lookup_service_owner").handler(handler).build().unwrap();
+    assert!(matches!(assembly.registry.register(twice), Err(RegisterError::Duplicate { .. }))); // R-235
+}
+
+#[tokio::test]
+async fn an_incident_says_what_is_known() {
+    let result = call(&assembled(), "lookup_incident", r#"{"incident_id":"INC-001"}"#).await;
+    let incident = result.data.unwrap().to_json_value();
+    let fields: Vec<_> = incident.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(fields, ["incident_id", "service", "severity", "symptom", "evidence"]); // R-240
+    assert!(incident["evidence"].as_array().is_some_and(|evidence| evidence.iter().all(serde_json::Value::is_string))); // R-240
+}
+
+#[test]
+fn the_examples_need_no_network_and_no_model() {
+    let folder = example("incident");
+    let mut run_files = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if let Ok(run_file) = lockgate::config::RunFile::read(&path) {
+            run_files += 1;
+            assert!(matches!(run_file.model, Some(ModelTable::Scripted { .. })), "{}", path.display()); // R-242
+        }
+    }
+    assert!(run_files >= 4, "{run_files}");
+    let resolved_here = ["catalog:tools.toml"];
+    let assembly = assembled();
+    let sources: Vec<_> = assembly.registry.tools().iter().map(|tool| tool.spec().source().to_owned()).collect();
+    assert!(sources.iter().all(|source| resolved_here.contains(&source.as_str())), "{sources:?}"); // R-242
 }
 
 #[tokio::test]

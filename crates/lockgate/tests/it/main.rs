@@ -1,7 +1,11 @@
 //! The façade from outside.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod assembly;
 mod cases;
 mod generated;
 mod incident;
+mod real;
 mod tool_attribute;
+mod tool_sets;
+mod world;

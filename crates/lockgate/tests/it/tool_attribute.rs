@@ -77,14 +77,14 @@ fn a_function_and_its_types_become_a_definition() {
             "additionalProperties": false,
         })
     );
-    assert_eq!(spec.effect(), Effect::Read);
+    assert_eq!(spec.effect(), Effect::Read); // R-232
 }
 
 #[test]
 fn unknown_and_missing_arguments_do_not_decode() {
     let spec = built(lookup_service_owner());
     assert!(decodes(&spec, r#"{"service_name":"billing"}"#));
-    assert!(!decodes(&spec, r#"{"service_name":"billing","more":1}"#));
+    assert!(!decodes(&spec, r#"{"service_name":"billing","more":1}"#)); // R-232
     assert!(!decodes(&spec, "{}"));
     assert!(!decodes(&spec, r#"{"service_name":1}"#));
 }
@@ -186,7 +186,7 @@ fn everything_that_is_said_reaches_the_definition() {
     assert_eq!(spec.timeout(), Some(Duration::from_secs(2)));
     assert_eq!(spec.on_duplicate(), OnDuplicate::Reject);
     assert_eq!(spec.error_text(), ErrorText::Vouched);
-    assert_eq!(spec.deferral(), Deferral::Eligible);
+    assert_eq!(spec.deferral(), Deferral::Eligible); // R-157
     assert!(spec.output_schema().is_none());
     assert!(!spec.handler().unwrap().may_block());
 }
@@ -323,5 +323,5 @@ fn a_builder_can_say_more_and_is_checked_when_built() {
 
 #[test]
 fn what_cannot_be_a_tool_is_explained() {
-    trybuild::TestCases::new().compile_fail("tests/compile_fail/*.rs");
+    trybuild::TestCases::new().compile_fail("tests/compile_fail/*.rs"); // R-011, R-024, R-052, R-063
 }

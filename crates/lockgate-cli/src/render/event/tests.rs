@@ -1,3 +1,6 @@
+use std::sync::Arc;
+
+use lockgate::contract::call::ActionLanguage;
 use lockgate::contract::effect::EffectState;
 use lockgate::contract::event::{
     Audit, Body, Event, ModelRequested, ModelResponded, NewEvent, RunCompleted, RunFailed, Settled, ToolRequested,
@@ -12,11 +15,11 @@ use super::{EventTable, note};
 fn event(seq: u64, body: &Body) -> Event {
     let run = RunId::new("run-34c559713956");
     let call = matches!(body, Body::ToolRequested(_) | Body::Settled(_)).then(|| run.call(0, 0));
-    NewEvent::new(0, call, body).numbered(run, seq, Timestamp::from_millis(0))
+    NewEvent::new(0, call, body.clone()).numbered(run, seq, Timestamp::from_millis(0))
 }
 
 fn settled(code: Option<Code>, reason: Option<&str>, effect_state: EffectState) -> Body {
-    Body::Settled(Box::new(Settled {
+    Body::Settled(Arc::new(Settled {
         tool_name: "create_ticket".to_owned(),
         tool_version: Some("1.0".to_owned()),
         ok: code.is_none(),
@@ -44,6 +47,7 @@ fn a_table_of_events() {
         tool_name: "create_ticket".to_owned(),
         parent_call_id: None,
         arguments_text: Some("{\"title\":\n\"a\"}".to_owned()),
+        language: ActionLanguage::Call,
     };
     let response =
         ModelResponded { text: Some("Looking.".to_owned()), calls: vec![], input_tokens: None, output_tokens: None };
@@ -77,7 +81,7 @@ fn a_failure_says_its_code_and_what_is_known_of_the_world() {
 #[test]
 fn a_reused_result_says_whose_it_is() {
     let Body::Settled(mut reused) = settled(None, None, EffectState::None) else { unreachable!() };
-    reused.meta.deduplicated = Some(CallId::new("run-34c559713956:step-0:call-0"));
+    Arc::make_mut(&mut reused).meta.deduplicated = Some(CallId::new("run-34c559713956:step-0:call-0"));
     let note = note(&event(1, &Body::Settled(reused)));
     assert_eq!(note, "create_ticket 1.0 · result of run-34c559713956:step-0:call-0");
 }
@@ -94,8 +98,9 @@ fn an_operator_finds_the_text_beside_the_error_id() {
     let Body::Settled(mut failed) = settled(Some(Code::ToolInternalError), None, EffectState::Unknown) else {
         unreachable!()
     };
-    failed.meta.error_id = Some(ErrorId::new("err-3f9a61c07b2e"));
-    failed.audit.text = Some("panicked: bug\u{1b}[2J\nat line 3".to_owned());
+    let ending = Arc::make_mut(&mut failed);
+    ending.meta.error_id = Some(ErrorId::new("err-3f9a61c07b2e"));
+    ending.audit.text = Some("panicked: bug\u{1b}[2J\nat line 3".to_owned());
     let event = event(14, &Body::Settled(failed));
     insta::assert_snapshot!(plain(&EventTable::new(true).row(14, &event)), @r"
       14  tool.failed               run-34c559713956:step-0:call-0  create_ticket 1.0 · tool_internal_error · effect unknown · err-3f9a61c07b2e
@@ -108,7 +113,7 @@ fn an_operator_finds_the_text_beside_the_error_id() {
 #[test]
 fn the_true_reason_stands_below_a_refusal() {
     let Body::Settled(mut refused) = settled(Some(Code::UnknownTool), None, EffectState::None) else { unreachable!() };
-    refused.audit.reason = Some("not_allowed".to_owned());
+    Arc::make_mut(&mut refused).audit.reason = Some("not_allowed".to_owned());
     let row = plain(&EventTable::new(true).row(1, &event(1, &Body::Settled(refused))));
     assert!(row.ends_with("unknown_tool\n        not_allowed\n"), "{row}");
 }

@@ -1,7 +1,10 @@
 //! One body of every type: the text in the journal, and back.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::allowed::AllowedTools;
+use crate::call::ActionLanguage;
 use crate::digest::Digest;
 use crate::effect::{Effect, EffectState, OnUnknown, Permission};
 use crate::ids::ApprovalId;
@@ -58,7 +61,7 @@ fn bodies() -> Vec<(Body, String)> {
             format!(
                 concat!(
                     r#"{{"kind":"direct","task":"go","subject":{{"tenant":"default","user":"local","agent":"agent","scopes":[],"#,
-                    r#""domains":null,"level":"external"}},"binding":{{"allowed":{{"source":"s","tools":{{"t":"{}"}}}},"#,
+                    r#""domains":[],"level":"external"}},"binding":{{"allowed":{{"source":"s","tools":{{"t":"{}"}}}},"#,
                     r#""completes_run":["t"],"reads":{{"t":["disk"]}},"replayable":["t"]}},"budget":{{"max_steps":20,"#,
                     r#""max_valid_actions":50,"max_calls_per_turn":32,"deadline_ms":600000,"max_environment_failures":3,"#,
                     r#""max_repeated_turns":6}},"on_unknown":"stop"}}"#
@@ -76,6 +79,7 @@ fn bodies() -> Vec<(Body, String)> {
                         provider_call_id: String::new(),
                         tool_name: "t".to_owned(),
                         arguments_text: "{broken".to_owned(),
+                        language: ActionLanguage::Call,
                         redacted: true,
                     }],
                     input_tokens: None,
@@ -94,6 +98,7 @@ fn bodies() -> Vec<(Body, String)> {
                 tool_name: "t".to_owned(),
                 parent_call_id: Some(CallId::new("p")),
                 arguments_text: Some("{}".to_owned()),
+                language: ActionLanguage::Call,
             }),
             r#"{"tool_name":"t","parent_call_id":"p","arguments_text":"{}"}"#.to_owned(),
         ),
@@ -144,11 +149,11 @@ fn bodies() -> Vec<(Body, String)> {
             ),
         ),
         (
-            Body::Settled(Box::new(settled(true))),
+            Body::Settled(Arc::new(settled(true))),
             r#"{"tool_name":"t","tool_version":"1.0","ok":true,"code":null,"reason":null,"status":"EXECUTED","effect_state":"done","data":[123456789012345678901234567890],"message":null,"retryable":false,"audit":{}}"#.to_owned(),
         ),
         (
-            Body::Settled(Box::new(settled(false))),
+            Body::Settled(Arc::new(settled(false))),
             r#"{"tool_name":"t","tool_version":null,"ok":false,"code":"policy_denied","reason":null,"status":"NOT_EXECUTED","effect_state":"none","data":null,"message":"No.","retryable":false,"audit":{}}"#.to_owned(),
         ),
         (Body::RunWaiting(RunWaiting { approvals: vec![approval_id] }), r#"{"approvals":["apr-1"]}"#.to_owned()),
@@ -184,14 +189,42 @@ fn every_type_of_the_catalogue_has_its_body() {
 #[test]
 fn bodies_are_written_as_published_and_read_back_whole() {
     for (body, expected) in bodies() {
-        let new = NewEvent::new(0, None, &body);
+        let new = NewEvent::new(0, None, body.clone());
         assert_eq!(new.data.text(), expected);
         assert_eq!(new.kind, body.kind());
-        let event = new.numbered(RunId::new("r"), 1, Timestamp::from_millis(0));
+        let mut event = new.numbered(RunId::new("r"), 1, Timestamp::from_millis(0));
+        let written = event.body().unwrap();
+        event.data = Document::parse(expected.as_str(), Limits::OWN).unwrap().into();
         let read = event.body().unwrap();
         assert_eq!(read.kind(), event.kind, "{expected}");
-        assert_eq!(NewEvent::new(0, None, &read).data.text(), expected);
+        // Whoever wrote an event and whoever reads it have the same body.
+        assert_eq!(format!("{written:?}"), format!("{read:?}"));
+        assert_eq!(NewEvent::new(0, None, read).data.text(), expected);
     }
+}
+
+#[test]
+fn a_call_without_a_language_is_a_tool_call() {
+    let read = |language: &str| {
+        let text = format!(r#"{{"call_id":"c","provider_call_id":"","tool_name":"t","arguments_text":"x"{language}}}"#);
+        let call: RespondedCall = Document::parse(text.as_str(), Limits::OWN).unwrap().decode().ok()?;
+        let written = Document::from_serialize(&call).unwrap();
+        Some((call.language, written.text() == text))
+    };
+    assert_eq!(read(""), Some((ActionLanguage::Call, true))); // R-106: as every journal before
+    assert_eq!(read(r#","language":"code""#), Some((ActionLanguage::Code, true)));
+    assert_eq!(read(r#","language":"call""#), Some((ActionLanguage::Call, false)));
+    // A language that this version does not know is not taken for one that it knows.
+    assert_eq!(read(r#","language":"gestures""#), None);
+
+    let requested = ToolRequested {
+        tool_name: "python".to_owned(),
+        parent_call_id: None,
+        arguments_text: Some("print(1)".to_owned()),
+        language: ActionLanguage::Code,
+    };
+    let new = NewEvent::new(0, None, Body::ToolRequested(requested));
+    assert_eq!(new.data.text(), r#"{"tool_name":"python","arguments_text":"print(1)","language":"code"}"#);
 }
 
 #[test]
@@ -200,6 +233,6 @@ fn the_deepest_output_fits_into_its_event() {
     let data = format!("{}{}", "[".repeat(deepest), "]".repeat(deepest));
     let mut body = settled(true);
     body.data = Some(Document::parse(data.clone(), Limits::OUTPUT).unwrap());
-    let new = NewEvent::new(0, None, &Body::Settled(Box::new(body)));
+    let new = NewEvent::new(0, None, Body::Settled(Arc::new(body)));
     assert!(new.data.text().contains(&data)); // R-125
 }

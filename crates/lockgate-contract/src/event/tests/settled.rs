@@ -28,7 +28,7 @@ fn failed(code: Outcome, reason: Option<&str>, error_id: Option<&str>) -> Settle
             tool_version: Some("PEOPLE ONLY version".to_owned()),
             definition: Some(Digest::from_bytes([0xaa; 32])),
             arguments_digest: Some(Digest::from_bytes([0xbb; 32])),
-            decision: Some("PEOPLE ONLY decision".to_owned()),
+            decision: Some("PEOPLE ONLY decision".into()),
             policies: vec!["PEOPLE ONLY policy".to_owned()],
             approval_id: Some(ApprovalId::new("PEOPLE ONLY approval")),
         },

@@ -7,14 +7,17 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
+use crate::ids::CallId;
 use crate::time::Timestamp;
+use crate::tool::IdempotencyKey;
 
 fn arguments(text: &str) -> Arguments {
     Arguments::parse(text, Limits::ARGUMENTS).unwrap()
 }
 
 fn context() -> ToolContext {
-    ToolContext::new(CancellationToken::new(), Timestamp::from_millis(1), "key".into())
+    let key = IdempotencyKey::new(Arc::default(), CallId::new("call"));
+    ToolContext::new(CancellationToken::new(), Timestamp::from_millis(1), key)
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one place that is tested here")]
@@ -81,9 +84,9 @@ async fn an_untyped_handler_reads_the_very_text() {
         Ok(Output::raw(format!("[{},\"{}\"]", arguments.text(), context.idempotency_key)))
     });
     let output = answer(&handler, r#"{"n":  123456789012345678901234567890}"#).await.unwrap();
-    assert!(
-        matches!(&output.content, OutputContent::Raw(text) if text == r#"[{"n":  123456789012345678901234567890},"key"]"#)
-    );
+    let OutputContent::Raw(text) = &output.content else { panic!("{output:?}") };
+    let key = context().idempotency_key;
+    assert_eq!(*text, format!(r#"[{{"n":  123456789012345678901234567890}},"{key}"]"#));
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! What the loop sees of a call (part 5, "outcome mapping": R-096…R-103).
 
+use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::effect::Effect;
 use lockgate_contract::observation::SyntheticObservations;
 use lockgate_contract::outcome::{Code, Status};
@@ -24,13 +25,10 @@ async fn a_refused_call_is_not_executed_and_says_so_in_one_sentence() {
     assert_row(unknown.outcome(), Status::NotExecuted, true, "no tool `delete_prod` is registered"); // R-097, R-112
     let invalid = settlement(bench.send(&bench.request("write", r#"{"n":"x"}"#)).await);
     assert_row(invalid.outcome(), Status::NotExecuted, true, ""); // R-097
-    // R-096: an action without a call is settled by the harness through the gate.
-    let request = bench.request("", "");
-    let language = bench
-        .gate
-        .settle(request, Code::WrongActionLanguage, false, "code reached a call executor", &bench.scope)
-        .await;
-    assert_row(settlement(language).outcome(), Status::NotExecuted, true, "code reached a call executor"); // R-096, R-105
+    let mut code = bench.request("python", "print(1)");
+    code.call.language = ActionLanguage::Code;
+    let code = settlement(bench.send(&code).await);
+    assert_row(code.outcome(), Status::NotExecuted, true, "code reached a gate that takes tool calls only"); // R-096
     assert_eq!(bench.handler_count(), 0);
 }
 

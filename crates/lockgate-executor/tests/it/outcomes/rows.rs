@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use lockgate_contract::approval::ApprovalState;
+use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::effect::{Effect, EffectState, OnDuplicate};
+use lockgate_contract::event::Body;
 use lockgate_contract::outcome::{Code, Outcome, Status, TABLE};
 use lockgate_contract::ports::PolicyDecision;
 use lockgate_contract::run::Limit;
@@ -132,6 +134,13 @@ fn fine() -> Setup {
     Setup::new(|counters| answering(counters, r#""hunter22""#))
 }
 
+/// Tools that are there, and that the run may not call.
+fn hidden() -> Setup {
+    let mut setup = fine();
+    setup.allowed = Some(Vec::new());
+    setup
+}
+
 async fn nothing(_: &Bench) {}
 
 #[tokio::test]
@@ -155,13 +164,29 @@ async fn success() {
 }
 
 #[tokio::test]
+async fn code_in_place_of_a_call() {
+    // Nothing about it is looked at: not whether it is JSON, nor whether its name is one of a tool.
+    for text in ["print('hunter22')", "", "{}", r#"{"n":1}"#, "\\"] {
+        for effect in EFFECTS {
+            for (name, settings) in [(effect.word(), fine()), ("python", fine()), (effect.word(), hidden())] {
+                let bench = settings.build().await;
+                let mut request = bench.request(name, text);
+                request.call.language = ActionLanguage::Code;
+                let settlement = settlement(bench.send(&request).await);
+                Row::of("wrong_action_language").no_version().assert(effect, &bench, &settlement).await; // R-096
+                assert_eq!(bench.kinds().await, ["tool.requested", "tool.failed"]); // R-105
+                let Body::ToolRequested(requested) = bench.events().await[0].body().unwrap() else { panic!("{name}") };
+                assert_eq!(requested.arguments_text.as_deref(), Some(text)); // R-105
+                assert_eq!((requested.tool_name.as_str(), requested.language), (name, ActionLanguage::Code)); // R-106
+                assert_eq!((bench.handler_count(), bench.journal.calls(Method::Claim)), (0, 0));
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn tools_that_this_run_cannot_see() {
     // R-068, R-086, C-5: one code and no version for all of them, the truth in the audit.
-    let hidden = || {
-        let mut setup = fine();
-        setup.allowed = Some(Vec::new());
-        setup
-    };
     each(Row::of("unknown_tool").no_version().audit_reason("not_allowed"), hidden, nothing, "{}").await; // R-148
     let revoke = async |bench: &Bench| EFFECTS.iter().for_each(|effect| assert!(bench.registry.revoke(effect.word())));
     each(Row::of("unknown_tool").no_version().audit_reason("revoked"), fine, revoke, "{}").await; // R-151
@@ -192,7 +217,7 @@ async fn a_changed_definition() {
     };
     let mut row = Row::of("definition_changed").audit_reason("definition_changed");
     row.version = Some("3.0");
-    each(row, fine, replace, "{}").await; // R-147, R-151
+    each(row, fine, replace, "{}").await; // R-069, R-147, R-151
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use lockgate_contract::approval::ApprovalState;
+use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::effect::OnUnknown;
 use lockgate_contract::event::Event;
 use lockgate_contract::ids::{ApprovalId, RunId};
@@ -32,6 +33,9 @@ use crate::{AgentRun, DirectCall, Resume, Runner, RunnerOptions};
 
 /// When every run begins.
 pub(super) const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+
+/// The name of what is no tool call.
+pub(super) const PYTHON: &str = "python";
 
 /// Time that moves a little with every write, and otherwise when it is told to.
 pub(super) struct TestClock(AtomicI64);
@@ -79,7 +83,7 @@ static REDACTOR: LazyLock<Arc<Scrubber>> = LazyLock::new(|| {
 /// One model turn.
 #[derive(Debug, Clone)]
 pub(super) enum TurnPlan {
-    /// It answers: text, and calls as name and argument text.
+    /// It answers: text, and calls as name and argument text; what is called [`PYTHON`] is code.
     Answers(Option<String>, Vec<(String, String)>),
     /// It fails.
     Fails,
@@ -110,6 +114,7 @@ impl ModelAdapter for PlannedModel {
                             provider_call_id: format!("p{index}"),
                             name: name.clone(),
                             arguments_text: arguments_text.clone(),
+                            language: if name == PYTHON { ActionLanguage::Code } else { ActionLanguage::Call },
                         })
                         .collect(),
                     ..ModelResponse::default()

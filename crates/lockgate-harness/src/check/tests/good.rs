@@ -4,7 +4,7 @@ use lockgate_contract::approval::ApprovalState;
 use lockgate_contract::event::Event;
 use lockgate_contract::run::Budget;
 
-use super::bench::{Bench, Meddling, Setup, block_on, calls, says};
+use super::bench::{Bench, Meddling, PYTHON, Setup, block_on, calls, says};
 
 /// The good journals by their names.
 pub(super) fn journals() -> Vec<(&'static str, Vec<Event>)> {
@@ -20,6 +20,7 @@ pub(super) fn journals() -> Vec<(&'static str, Vec<Event>)> {
         ("limits", block_on(limits())),
         ("environment", block_on(environment())),
         ("direct", block_on(direct())),
+        ("code", block_on(code())),
     ]
 }
 
@@ -127,5 +128,13 @@ async fn direct() -> Vec<Event> {
     bench.decide(ApprovalState::Granted).await;
     let approval = bench.approvals().await.into_iter().next();
     bench.call("pay", OK, approval).await;
+    bench.events().await
+}
+
+/// Code, which nothing here takes, and a call behind it.
+async fn code() -> Vec<Event> {
+    let turns = vec![calls(&[(PYTHON, "print(1)"), ("look", OK)]), says("looked")];
+    let bench = Bench::new(Setup { turns, first_id: 12, ..Setup::default() });
+    bench.start().await;
     bench.events().await
 }

@@ -10,7 +10,7 @@ use lockgate_contract::time::Timestamp;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use super::bench::{ALLOWED, Bench, HIDDEN, Meddling, SECRET, START, Setup, TurnPlan, block_on};
+use super::bench::{ALLOWED, Bench, HIDDEN, Meddling, PYTHON, SECRET, START, Setup, TurnPlan, block_on};
 use crate::check;
 
 const WORDS: [&str; 14] = [
@@ -37,6 +37,7 @@ fn tool_name() -> impl Strategy<Value = String> {
         1 => Just(HIDDEN.to_owned()),
         1 => Just("nowhere".to_owned()),
         1 => Just(format!("look-{SECRET}")),
+        1 => Just(PYTHON.to_owned()),
     ]
 }
 
@@ -281,7 +282,7 @@ fn mangle(events: &mut Vec<Event>, mangling: &Mangling, one: Index, other: Index
                 None => drop(body.remove(&key)),
                 Some(value) => drop(body.insert(key, serde_json::from_str(value).unwrap())),
             }
-            events[at].data = Document::from_json_value(&body.into());
+            events[at].data = Document::from_json_value(&body.into()).into();
         }
     }
 }
@@ -349,6 +350,6 @@ fn any_event() -> impl Strategy<Value = Event> {
         kind: EventType::from_word(&kind),
         step,
         call_id: call_id.map(CallId::new),
-        data,
+        data: data.into(),
     })
 }

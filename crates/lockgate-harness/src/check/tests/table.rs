@@ -79,6 +79,8 @@ pub(super) fn bad() -> Vec<Bad> {
         bad(OrderOfChecks, "swapped", "reads", |journal| journal.exchange(4, 5), &[4], &[]),
         bad(OrderOfChecks, "edited", "reads",
             |journal| journal.edit(3, "/data/calls/0/arguments_text", "{"), &[3, 5], &[]),
+        bad(OrderOfChecks, "edited-language", "reads",
+            |journal| journal.add(3, "/data/calls/0", "language", "code"), &[3, 5], &[]),
 
         bad(AllowedTools, "edited", "reads", |journal| journal.edit(5, "/data/definition", OTHER), &[1, 5], &[]),
         bad(AllowedTools, "edited-version", "refusals", |journal| journal.edit(5, "/data/tool_version", "1.0"), &[5], &[]),
@@ -173,6 +175,8 @@ pub(super) fn bad() -> Vec<Bad> {
         bad(OutcomeTable, "edited-success", "reads", |journal| journal.edit(6, "/data/effect_state", "none"), &[6], &[]),
         bad(OutcomeTable, "edited-code", "refusals",
             |journal| journal.edit(7, "/data/code", "approval_required"), &[7], &[]),
+        bad(OutcomeTable, "dropped-language", "code",
+            |journal| journal.remove(3, "/data/calls/0", "language"), &[5], &[]),
         bad(OutcomeTable, "edited-own-code", "reads", |journal| journal.edit(9, "/data/status", "ENV_ERROR"), &[9], &[]),
         bad(OutcomeTable, "dropped-member", "failures", |journal| journal.remove(6, "/data/meta", "error_id"), &[6], &[]),
 

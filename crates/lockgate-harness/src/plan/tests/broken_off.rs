@@ -1,8 +1,10 @@
 //! Unknown effects, cancels and restarts.
 
+use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::effect::{EffectState, OnUnknown};
 use lockgate_contract::outcome::Code;
 
+use crate::plan::Command;
 use crate::sketch::{Seen, Sketch};
 
 #[test]
@@ -115,6 +117,19 @@ fn a_call_that_was_only_requested_is_simply_gated() {
     let mut sketch = Sketch::new();
     sketch.turn(&["note"]).requested(0);
     assert_eq!(sketch.next(), "run 0");
+}
+
+#[test]
+fn redacted_code_is_code() {
+    // Nothing of it would run, with its secret or without: the gate says the same of both.
+    let mut sketch = Sketch::new();
+    sketch.writes_code(&[("python", "login('[redacted:key#a1b2]')", true), ("look", "1 + 1", false)]);
+    assert_eq!(sketch.next(), "run 0");
+    let Command::RunCalls(planned) = sketch.command(&Seen::default()) else { panic!() };
+    assert_eq!(planned[0].call.language, ActionLanguage::Code);
+    assert_eq!(sketch.fails(0, Code::WrongActionLanguage).next(), "run 1");
+    assert_eq!(sketch.fails(1, Code::WrongActionLanguage).next(), "ask the model, step 1");
+    assert_eq!((sketch.state().steps(), sketch.state().valid_actions()), (1, 0));
 }
 
 #[test]

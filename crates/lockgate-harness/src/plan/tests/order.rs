@@ -8,7 +8,7 @@ use crate::state::Stop;
 #[test]
 fn the_model_is_asked_first_and_after_every_settled_turn() {
     let mut sketch = Sketch::new();
-    assert_eq!(sketch.next(), "ask the model, step 0");
+    assert_eq!(sketch.next(), "ask the model, step 0");
     sketch.turn(&["look"]).ok(0);
     assert_eq!(sketch.next(), "ask the model, step 1");
 }

@@ -46,7 +46,7 @@ async fn a_claim_needs_a_usable_approval(f: Fixture) {
         ("apr-taken-back", ClaimRefused::Approval(ApprovalState::Withdrawn)),
     ] {
         let refused = f.journal.claim(&run, claim(&call, 1, Some(id)), vec![event("tool.started")]).await.unwrap_err();
-        assert_eq!(refused, expected, "{id}");
+        assert_eq!(refused, expected, "{id}");
     }
     let mut other = claim(&call, 1, Some("apr-granted"));
     other.approval = Some((ApprovalId::new("apr-granted"), Digest::of_text("test", "something else")));
@@ -60,7 +60,7 @@ async fn a_claim_needs_a_usable_approval(f: Fixture) {
     f.clock.pass(Duration::from_millis(1));
     let before = f.everything(&run).await;
     let refused = f.journal.claim(&run, claim(&call, 2, Some("apr-late")), vec![event("tool.started")]).await;
-    assert_eq!(refused.unwrap_err(), ClaimRefused::Approval(ApprovalState::Expired));
+    assert_eq!(refused.unwrap_err(), ClaimRefused::Approval(ApprovalState::Expired));
     assert_eq!(f.everything(&run).await, before);
 }
 
@@ -106,7 +106,7 @@ async fn an_approval_of_another_call_or_run_is_stale(f: Fixture) {
     f.decide("apr-1", ApprovalState::Granted).await;
     for (run, call) in [(&run, run.call(0, 1)), (&other, other.call(0, 0)), (&other, run.call(0, 0))] {
         let refused = f.journal.claim(run, claim(&call, 1, Some("apr-1")), vec![event("tool.started")]).await;
-        assert_eq!(refused.unwrap_err(), ClaimRefused::Stale);
+        assert_eq!(refused.unwrap_err(), ClaimRefused::Stale);
     }
     let approval = f.journal.approval(&ApprovalId::new("apr-1")).await.unwrap().unwrap();
     assert_eq!(approval.state, ApprovalState::Granted);
@@ -181,7 +181,7 @@ async fn a_call_settles_once(f: Fixture) {
     f.journal.settle(&run, &call, Some(artifact("art-1", "one")), vec![event("tool.finished")]).await.unwrap();
     let before = f.everything(&run).await;
     let again = f.journal.settle(&run, &call, Some(artifact("art-2", "two")), vec![event("tool.failed")]).await;
-    assert_eq!(again.unwrap_err(), JournalError::AlreadySettled(call));
+    assert_eq!(again.unwrap_err(), JournalError::AlreadySettled(call));
     assert_eq!(f.everything(&run).await, before);
     assert_eq!(f.journal.artifact(&run, &ArtifactId::new("art-2")).await.unwrap(), None);
 }

@@ -78,7 +78,7 @@ async fn events_are_numbered_without_gaps_by_many_writers(f: Fixture) {
     }
     for run in &runs {
         let events = f.events(run).await;
-        assert_gap_free(&events);
+        assert_gap_free(&events);
         assert_eq!(events.len(), 1 + 8 * 10 * 2);
         assert_eq!(f.journal.run(run).await.unwrap().unwrap().last_seq, 161);
         // Each pair stands together, and each writer's pairs stand in its order.

@@ -6,6 +6,7 @@ fn call(index: u32, provider_call_id: &str, arguments_text: &str) -> MessageCall
         provider_call_id: provider_call_id.to_owned(),
         name: "t".to_owned(),
         arguments_text: arguments_text.to_owned(),
+        language: ActionLanguage::Call,
     }
 }
 
@@ -96,6 +97,27 @@ fn arguments_go_back_raw_if_they_are_an_object_and_as_an_empty_one_if_not() {
     {
         assert_eq!(object_text(broken), "{}", "{broken}");
     }
+}
+
+#[test]
+fn code_goes_back_as_it_came_and_has_its_result() {
+    let code = MessageCall { language: ActionLanguage::Code, ..call(0, "x", "print(1)\nif a < b: {") };
+    let look = call(1, "y", r#"{"n":1}"#);
+    let history =
+        [turn(&[code.clone(), look.clone()]), result(&code, r#"{"code":"wrong_action_language"}"#), result(&look, "1")];
+    let names = WireNames::for_tools(["t"]);
+    let wire = serde_json::to_string(&wire_messages(&history, &names).unwrap()).unwrap();
+    let expected = [
+        r#"[{"role":"assistant","content":null,"tool_calls":["#,
+        r#"{"id":"x","type":"custom","custom":{"name":"t","input":"print(1)\nif a < b: {"}},"#,
+        r#"{"id":"y","type":"function","function":{"name":"t","arguments":"{\"n\":1}"}}]},"#,
+        r#"{"role":"tool","tool_call_id":"x","content":"{\"code\":\"wrong_action_language\"}"},"#,
+        r#"{"role":"tool","tool_call_id":"y","content":"1"}]"#,
+    ];
+    assert_eq!(wire, expected.concat()); // R-106, R-196
+    // Each call needs its result, whatever it is written in.
+    assert_eq!(wire_messages(&history[..2], &names).unwrap_err().code(), "model_invalid_request");
+    assert_eq!(wire_messages(&[turn(&[code])], &names).unwrap_err().code(), "model_invalid_request");
 }
 
 #[test]

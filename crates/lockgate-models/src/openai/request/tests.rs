@@ -1,3 +1,4 @@
+use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::ids::CallId;
 use lockgate_contract::ports::MessageCall;
 
@@ -25,6 +26,7 @@ fn call(index: u32, name: &str, provider_call_id: &str, arguments_text: &str) ->
         provider_call_id: provider_call_id.to_owned(),
         name: name.to_owned(),
         arguments_text: arguments_text.to_owned(),
+        language: ActionLanguage::Call,
     }
 }
 

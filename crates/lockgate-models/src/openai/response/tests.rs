@@ -44,7 +44,7 @@ fn names_come_back_and_unknown_ones_stay() {
     let wire = WireNames::for_tools(["a.b", "plain"]).wire("a.b").unwrap().to_owned();
     assert_eq!(only_call(&format!(r#"{{"name": "{wire}"}}"#)).name, "a.b");
     for name in ["plain", "a.b", "made up", ""] {
-        assert_eq!(only_call(&format!(r#"{{"name": "{name}"}}"#)).name, name);
+        assert_eq!(only_call(&format!(r#"{{"name": "{name}"}}"#)).name, name); // R-191
     }
 }
 
@@ -65,10 +65,43 @@ fn calls_keep_their_order_and_ids() {
 }
 
 #[test]
+fn a_custom_call_is_code() {
+    let response = message(
+        r#"{"content": null, "tool_calls": [
+            {"id": "x", "type": "custom", "custom": {"name": "python", "input": "print(\"a\")\nif a < b: {"}},
+            {"id": "y", "type": "custom", "custom": {"name": "a.b", "input": "{\"a\": 1}"}},
+            {"id": "z", "custom": {"name": "python"}},
+            {"id": "f", "type": "custom", "function": {"name": "plain", "arguments": "{}"}}]}"#,
+        "tool_calls",
+    );
+    let calls = response.unwrap().calls;
+    let seen: Vec<_> = calls
+        .iter()
+        .map(|call| (call.provider_call_id.as_str(), call.name.as_str(), call.arguments_text.as_str(), call.language))
+        .collect();
+    let (code, call) = (ActionLanguage::Code, ActionLanguage::Call);
+    let expected = [
+        ("x", "python", "print(\"a\")\nif a < b: {", code), // R-106
+        // Not taken for arguments, even where it looks like some, and where a tool has that name.
+        ("y", "a.b", r#"{"a": 1}"#, code),
+        ("z", "python", "", code),
+        ("f", "plain", "{}", call),
+    ];
+    assert_eq!(seen, expected);
+    // Cut off, it is still code: nothing of it would run.
+    let cut = message(r#"{"tool_calls": [{"type": "custom", "custom": {"name": "python", "input": ""}}]}"#, "length");
+    assert_eq!(cut.unwrap().calls[0].language, code);
+}
+
+#[test]
 fn the_old_function_call_is_one_call_without_an_id() {
     let response = message(r#"{"function_call": {"name": "plain", "arguments": "{}"}}"#, "function_call").unwrap();
-    let expected =
-        ProposedCall { provider_call_id: String::new(), name: "plain".to_owned(), arguments_text: "{}".to_owned() };
+    let expected = ProposedCall {
+        provider_call_id: String::new(),
+        name: "plain".to_owned(),
+        arguments_text: "{}".to_owned(),
+        language: ActionLanguage::Call,
+    };
     assert_eq!(response.calls, [expected]);
 }
 
@@ -127,6 +160,8 @@ fn what_cannot_be_read_is_said() {
         r#"{"choices": [{"message": {"content": 1}}]}"#,
         r#"{"choices": [{"message": {"tool_calls": {}}}]}"#,
         r#"{"choices": [{"message": {"tool_calls": [{}]}}]}"#,
+        r#"{"choices": [{"message": {"tool_calls": [{"type": "gesture", "gesture": {"name": "wave"}}]}}]}"#,
+        r#"{"choices": [{"message": {"tool_calls": [{"type": "custom", "custom": {"input": "1"}}]}}]}"#,
         r#"{"choices": [{"message": {"tool_calls": [{"function": {"arguments": "{}"}}]}}]}"#,
         r#"{"choices": [{"message": {"content": "a", "content": "b"}}]}"#,
         r#"{"error": {"message": "no"}}"#,

@@ -32,10 +32,10 @@ fn the_views_share_the_name_and_nothing_else() {
     let description = registry.describe();
     for (model, internal) in description.model.iter().zip(&description.internal) {
         let (model, internal) = (keys(model), keys(internal));
-        assert_eq!(model.intersection(&internal).collect::<Vec<_>>(), ["name"]);
+        assert_eq!(model.intersection(&internal).collect::<Vec<_>>(), ["name"]);
         assert_eq!(model, BTreeSet::from(["description", "input_schema", "name"].map(str::to_owned)));
         for held_back in ["source", "definition", "scopes", "permission", "has_handler", "abilities", "output_schema"] {
-            assert!(internal.contains(held_back), "{held_back}");
+            assert!(internal.contains(held_back), "{held_back}");
         }
     }
 }
@@ -47,8 +47,8 @@ fn both_views_have_exactly_the_registered_names() {
     let description = registry.describe();
     let model: Vec<_> = description.model.iter().map(|view| view.name.clone()).collect();
     let internal: Vec<_> = description.internal.iter().map(|view| view.name.clone()).collect();
-    assert_eq!(model, registry.names());
-    assert_eq!(internal, registry.names());
+    assert_eq!(model, registry.names());
+    assert_eq!(internal, registry.names());
     assert!(Registry::default().describe().model.is_empty());
 }
 

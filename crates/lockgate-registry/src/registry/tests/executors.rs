@@ -16,7 +16,7 @@ fn a_tool_without_a_handler_is_legal_until_an_executor_is_built() {
     // at once, and all of them.
     let missing = registry.executor().unwrap_err();
     assert_eq!(missing, MissingHandlers(vec!["b".to_owned(), "c".to_owned()]));
-    assert_eq!(missing.to_string(), "these tools have no handler: b, c");
+    assert_eq!(missing.to_string(), "these tools have no handler: b, c");
 
     // A failed attempt requires nothing of later tools.
     registry.register(without_handler("e").build().unwrap()).unwrap();
@@ -33,7 +33,7 @@ fn once_an_executor_is_built_every_tool_needs_a_handler() {
     let _executor: RegistryExecutor = registry.executor().unwrap();
     let error = registry.register(without_handler("b").build().unwrap()).unwrap_err();
     assert!(matches!(&error, RegisterError::MissingHandler(name) if name == "b"));
-    assert_eq!(error.word(), "missing_handler");
+    assert_eq!(error.word(), "missing_handler");
     let error =
         registry.replace(without_handler("a").version("2").build().unwrap(), ReplacementRule::Finish).unwrap_err();
     assert!(matches!(&error, RegisterError::MissingHandler(name) if name == "a"));

@@ -5,7 +5,7 @@ use lockgate::contract::run::RunBinding;
 use lockgate::registry::ReplacementRule;
 
 use super::file::{Case, proposed};
-use super::world::{Turn, World, at_once, code_of, echo, in_time};
+use crate::world::{Turn, World, at_once, code_of, echo, in_time};
 use lockgate::prelude::*;
 
 fn reads(world: &World, names: &[&str]) {
@@ -105,29 +105,71 @@ async fn who_may_not_see_a_tool_may_not_call_it_by_hand() {
         tenant: "demo".into(),
         agent: "helper".into(),
         scopes: ["a:read", "a:write", "more"].map(str::to_owned).into(),
-        domains: Some(["incidents".to_owned()].into()),
+        domains: ["incidents".to_owned()].into(),
         level: Effect::Write,
         ..Subject::default()
     };
     let subjects = [
         (fits.clone(), true),
-        (Subject { domains: None, ..fits.clone() }, true),
         (Subject { scopes: ["a:read".to_owned()].into(), ..fits.clone() }, false),
         (Subject { scopes: ["a:*".to_owned()].into(), ..fits.clone() }, false),
         (Subject { tenant: "Demo".into(), ..fits.clone() }, false),
         (Subject { agent: "helper2".into(), ..fits.clone() }, false),
         (Subject { level: Effect::Read, ..fits.clone() }, false),
-        (Subject { domains: Some(std::collections::BTreeSet::new()), ..fits.clone() }, false),
+        (Subject { domains: [].into(), ..fits.clone() }, false),
+        (Subject { domains: ["incident".to_owned()].into(), ..fits.clone() }, false),
+        (Subject { versions: [("act".to_owned(), "1.0".to_owned())].into(), ..fits.clone() }, true),
+        (Subject { versions: [("act".to_owned(), "1".to_owned())].into(), ..fits.clone() }, false),
     ];
     for (subject, sees) in subjects {
         let mut world = World::in_memory();
         world.subject = subject.clone();
         world.add(tool(), echo());
         let ran = world.run(vec![proposed("c", "act", "{}")]).await;
-        assert_eq!(ran.codes(), [if sees { "ok" } else { "unknown_tool" }], "{subject:?}");
+        assert_eq!(ran.codes(), [if sees { "ok" } else { "unknown_tool" }], "{subject:?}");
         assert_eq!(world.requests()[0].tools.len(), usize::from(sees));
         assert_eq!(world.entered().len(), usize::from(sees));
     }
+}
+
+/// Only one tenant's contract covers paid tools.
+struct Contracts;
+
+impl Visibility for Contracts {
+    fn sees(&self, subject: &Subject, tool: &ToolSpec) -> bool {
+        subject.tenant == "demo" || !tool.name().starts_with("paid_")
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_a_projects_rule_hides_is_refused_when_called() {
+    for (tenant, codes) in [("demo", ["ok", "ok"]), ("prod", ["ok", "unknown_tool"])] {
+        let mut world = World::in_memory();
+        world.registry = Arc::new(Registry::default().with_visibility(Arc::new(Contracts)));
+        world.subject.tenant = tenant.to_owned();
+        reads(&world, &["free_search", "paid_search"]);
+        let ran = world.run(vec![proposed("c", "free_search", "{}"), proposed("d", "paid_search", "{}")]).await;
+        assert_eq!(ran.codes(), codes, "{tenant}");
+        let seen = codes.iter().filter(|code| **code == "ok").count();
+        assert_eq!(world.requests()[0].tools.len(), seen, "{tenant}");
+        assert_eq!(world.entered().len(), seen, "{tenant}");
+        assert_eq!(code_of(&world.direct("paid_search", "{}").await), codes[1], "{tenant}");
+        if tenant == "prod" {
+            assert_eq!(ran.settled(1).audit.reason.as_deref(), Some("not_allowed"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_is_seen_is_still_judged() {
+    let mut world = World::in_memory();
+    world.registry = Arc::new(Registry::default().with_visibility(Arc::new(Contracts)));
+    world.subject.tenant = "demo".to_owned();
+    let denied = ToolSpec::builder("paid_search").effect(Effect::Read).permission(Permission::Deny);
+    world.add(denied, echo());
+    let ran = world.run(vec![proposed("c", "paid_search", "{}")]).await;
+    assert_eq!(ran.codes(), ["policy_denied"]);
+    assert!(world.entered().is_empty());
 }
 
 /// The events of the line, as the registry sees them when a server's list changes under a run.

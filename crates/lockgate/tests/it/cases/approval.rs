@@ -21,7 +21,7 @@ use lockgate::registry::ReplacementRule;
 
 use super::file::{Case, proposed};
 use super::tampered::Tampered;
-use super::world::{Ran, World, code_of, echo};
+use crate::world::{Ran, World, code_of, echo};
 use lockgate::prelude::*;
 
 /// A policy that answers every call alike.

@@ -2,7 +2,7 @@
 
 use super::file::{Case, proposed};
 use super::wire::Wire;
-use super::world::{World, echo};
+use crate::world::{World, echo};
 use lockgate::contract::effect::Permission;
 
 /// The line's own tool, which is not asked for, in a new world.

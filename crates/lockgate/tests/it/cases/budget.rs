@@ -7,7 +7,7 @@ use lockgate::contract::ports::{ModelError, ProposedCall};
 use lockgate::harness::Resume;
 
 use super::file::{Case, proposed};
-use super::world::{Turn, World, at_once, code_of, echo};
+use crate::world::{Turn, World, at_once, code_of, echo};
 use lockgate::prelude::*;
 
 fn notes(count: usize) -> Vec<ProposedCall> {

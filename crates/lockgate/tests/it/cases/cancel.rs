@@ -5,7 +5,7 @@ use tokio::sync::Notify;
 
 use super::file::proposed;
 use super::wire::Wire;
-use super::world::{Act, Ran, Turn, World, at_once, code_of, echo, in_time};
+use crate::world::{Act, Ran, Turn, World, at_once, code_of, echo, in_time};
 use lockgate::prelude::*;
 
 fn act(effect: Effect) -> lockgate::ToolSpecBuilder {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use lockgate::contract::call::ActionLanguage;
 use lockgate::contract::document::{Document, Limits, Node};
 use lockgate::contract::ports::ProposedCall;
 use lockgate::prelude::*;
@@ -83,7 +84,12 @@ impl Case {
 
 /// A call as a model proposes it.
 pub(super) fn proposed(id: &str, name: &str, arguments: &str) -> ProposedCall {
-    ProposedCall { provider_call_id: id.to_owned(), name: name.to_owned(), arguments_text: arguments.to_owned() }
+    ProposedCall {
+        provider_call_id: id.to_owned(),
+        name: name.to_owned(),
+        arguments_text: arguments.to_owned(),
+        language: ActionLanguage::Call,
+    }
 }
 
 /// The text of bytes in hexadecimal digits.

@@ -6,7 +6,7 @@ use lockgate::contract::ports::{Message, ProposedCall};
 
 use super::file::{Case, proposed};
 use super::wire::Wire;
-use super::world::{Turn, World, echo};
+use crate::world::{Turn, World, echo};
 
 pub(super) async fn empty_or_equal(case: Case) {
     for world in World::of_each_kind() {

@@ -4,7 +4,7 @@ use lockgate::contract::effect::{Idempotency, Permission, ReplayPolicy};
 use lockgate::contract::event::EventType;
 
 use super::file::{Case, proposed};
-use super::world::{Act, World, at_once, echo};
+use crate::world::{Act, World, at_once, echo};
 use lockgate::prelude::*;
 
 /// Fragments of one call, joined; the joining itself is the wire's, which is not here yet.

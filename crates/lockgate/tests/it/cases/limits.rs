@@ -5,7 +5,7 @@ use lockgate::contract::ports::Message;
 
 use super::file::{Case, proposed};
 use super::wire::Wire;
-use super::world::{World, at_once, echo, raw};
+use crate::world::{World, at_once, echo, raw};
 use lockgate::prelude::*;
 
 fn open_tool(name: &str) -> lockgate::ToolSpecBuilder {

@@ -6,7 +6,7 @@ use lockgate::registry::RegisterError;
 
 use super::file::{Case, proposed};
 use super::wire::{Wire, assistant, done};
-use super::world::{World, at_once, echo};
+use crate::world::{World, at_once, echo};
 use lockgate::prelude::*;
 
 fn transfer_world() -> World {

@@ -6,7 +6,7 @@ use lockgate::contract::effect::Permission;
 
 use super::file::{Case, proposed};
 use super::wire::Wire;
-use super::world::{Act, World, at_once, echo, raw};
+use crate::world::{Act, World, at_once, echo, raw};
 use lockgate::prelude::*;
 
 pub(super) async fn digits_survive(case: Case) {

@@ -8,7 +8,7 @@ use lockgate::sources::core::{Root, read_tools};
 
 use super::file::{Case, proposed};
 use super::wire::Wire;
-use super::world::{Act, Ran, Turn, World, at_once, code_of, raw};
+use crate::world::{Act, Ran, Turn, World, at_once, code_of, raw};
 use lockgate::prelude::*;
 
 fn giver(output_schema: Option<&str>) -> lockgate::ToolSpecBuilder {

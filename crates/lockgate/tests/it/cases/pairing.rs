@@ -5,7 +5,7 @@ use lockgate::contract::event::{Event, EventType};
 
 use super::file::{Case, proposed};
 use super::wire::Wire;
-use super::world::{Ran, World, at_once, echo, in_time};
+use crate::world::{Ran, World, at_once, echo, in_time};
 use lockgate::prelude::*;
 
 /// The two calls of a turn, in the file's words.
@@ -227,7 +227,7 @@ async fn a_dropped_run_leaves_a_result() {
                 std::future::pending()
             }),
         );
-        let runner = world.runner(vec![super::world::Turn::Calls(two_calls()[..1].to_vec())]);
+        let runner = world.runner(vec![crate::world::Turn::Calls(two_calls()[..1].to_vec())]);
         let run = world.agent_run();
         let driver = tokio::spawn(async move { runner.start(run).await });
         seen.await.unwrap();

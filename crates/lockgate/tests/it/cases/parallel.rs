@@ -8,7 +8,7 @@ use lockgate::contract::event::EventType;
 use lockgate::contract::ports::ProposedCall;
 
 use super::file::{Case, proposed};
-use super::world::{Act, Ran, Turn, World, at_once, echo, in_time};
+use crate::world::{Act, Ran, Turn, World, at_once, echo, in_time};
 use lockgate::prelude::*;
 
 /// A tool that ends as its arguments say.

@@ -6,7 +6,7 @@ use lockgate::registry::schema::UnknownFields;
 
 use super::file::{Case, proposed};
 use super::wire::Wire;
-use super::world::{World, echo};
+use crate::world::{World, echo};
 use lockgate::prelude::*;
 
 pub(super) async fn extra_field(case: Case) {

@@ -13,7 +13,7 @@ use lockgate::redact::SecretValue;
 
 use self::places::PLACES;
 use super::file::{Case, proposed};
-use super::world::{Act, Turn, World, at_once, in_time};
+use crate::world::{Act, Turn, World, at_once, in_time};
 use lockgate::prelude::*;
 
 /// Everything that is traced on this thread, as text.

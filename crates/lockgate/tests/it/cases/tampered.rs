@@ -30,7 +30,7 @@ impl Journal for Tampered {
             for event in &mut events {
                 let text = event.data.text().replace(self.change.0, self.change.1);
                 changed += usize::from(text != event.data.text());
-                event.data = Document::parse(text, Limits::OWN).unwrap();
+                event.data = Document::parse(text, Limits::OWN).unwrap().into();
             }
             assert!(after > 0 || changed > 0, "there was nothing to change");
             Ok(events)

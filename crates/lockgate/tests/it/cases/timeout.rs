@@ -5,7 +5,7 @@ use std::time::Duration;
 use lockgate::contract::effect::{EffectState, OnUnknown, Permission};
 
 use super::file::proposed;
-use super::world::{Act, World, at_once, echo, in_time};
+use crate::world::{Act, World, at_once, echo, in_time};
 use lockgate::prelude::*;
 
 fn slow(effect: Effect) -> lockgate::ToolSpecBuilder {

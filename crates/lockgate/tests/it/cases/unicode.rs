@@ -5,7 +5,7 @@ use lockgate::contract::effect::Permission;
 
 use super::file::{Case, proposed, unhex};
 use super::wire::Wire;
-use super::world::{Act, World, at_once, echo, raw};
+use crate::world::{Act, World, at_once, echo, raw};
 use lockgate::prelude::*;
 
 fn bytes(bytes: Vec<u8>) -> Act {

@@ -7,7 +7,7 @@ use lockgate::contract::ports::Clock;
 use lockgate::contract::time::Timestamp;
 
 /// A clock that stands where a test puts it.
-pub(in crate::cases) struct SetClock(AtomicI64);
+pub(crate) struct SetClock(AtomicI64);
 
 impl Default for SetClock {
     /// 2026-11-29T10:00:00Z
@@ -17,7 +17,7 @@ impl Default for SetClock {
 }
 
 impl SetClock {
-    pub(in crate::cases) fn forward(&self, by: Duration) {
+    pub(crate) fn forward(&self, by: Duration) {
         self.0.fetch_add(i64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
     }
 }

@@ -9,7 +9,7 @@ use lockgate::harness::{CallSummary, DirectAnswer, RunState};
 use lockgate::prelude::*;
 
 /// What holds in every journal, as the product's own checker sees it and as it is seen here.
-pub(in crate::cases) fn check_events(events: &[Event]) {
+pub(crate) fn check_events(events: &[Event]) {
     let defects = lockgate::harness::check::events(events);
     assert!(defects.is_empty(), "{defects:#?}");
     check_endings(events);
@@ -35,24 +35,24 @@ fn check_endings(events: &[Event]) {
 }
 
 /// A run, as it stopped.
-pub(in crate::cases) struct Ran {
-    pub(in crate::cases) state: RunState,
-    pub(in crate::cases) result: RunResult,
-    pub(in crate::cases) events: Vec<Event>,
+pub(crate) struct Ran {
+    pub(crate) state: RunState,
+    pub(crate) result: RunResult,
+    pub(crate) events: Vec<Event>,
 }
 
 impl Ran {
-    pub(in crate::cases) fn run_id(&self) -> &RunId {
+    pub(crate) fn run_id(&self) -> &RunId {
         self.state.run_id()
     }
 
     /// The stop state's word, and its reason's.
-    pub(in crate::cases) fn stop(&self) -> (&'static str, &str) {
+    pub(crate) fn stop(&self) -> (&'static str, &str) {
         (self.result.status.unwrap().word(), self.result.reason.as_deref().unwrap())
     }
 
     /// How each call stands, in request order: `ok`, or its code with the reason word.
-    pub(in crate::cases) fn codes(&self) -> Vec<String> {
+    pub(crate) fn codes(&self) -> Vec<String> {
         let word = |call: &CallSummary| match (&call.code, &call.reason) {
             (None, _) if call.ok => "ok".to_owned(),
             (None, _) => "open".to_owned(),
@@ -63,40 +63,40 @@ impl Ran {
     }
 
     /// The ending of a call.
-    pub(in crate::cases) fn settled(&self, index: usize) -> &Settled {
+    pub(crate) fn settled(&self, index: usize) -> &Settled {
         self.state.calls().nth(index).unwrap().settled.as_ref().unwrap()
     }
 
     /// What the model is told about a call.
-    pub(in crate::cases) fn told(&self, index: usize) -> String {
+    pub(crate) fn told(&self, index: usize) -> String {
         self.settled(index).model_content().text().to_owned()
     }
 
     /// What people are told about a call.
-    pub(in crate::cases) fn audit(&self, index: usize) -> &str {
+    pub(crate) fn audit(&self, index: usize) -> &str {
         self.settled(index).audit.text.as_deref().unwrap()
     }
 
     /// The arguments of each call as the history holds them.
-    pub(in crate::cases) fn history_arguments(&self) -> Vec<String> {
+    pub(crate) fn history_arguments(&self) -> Vec<String> {
         let messages = self.result.model_messages.iter().flatten();
         let calls = messages.flat_map(|message| message.calls.iter().flatten());
         calls.map(|call| call.arguments.text().to_owned()).collect()
     }
 
     /// The events of a type.
-    pub(in crate::cases) fn events_of(&self, kind: &EventType) -> Vec<&Event> {
+    pub(crate) fn events_of(&self, kind: &EventType) -> Vec<&Event> {
         self.events.iter().filter(|event| event.kind == *kind).collect()
     }
 
     /// The whole journal of the run as text.
-    pub(in crate::cases) fn journal_text(&self) -> String {
+    pub(crate) fn journal_text(&self) -> String {
         self.events.iter().map(|event| serde_json::to_string(event).unwrap() + "\n").collect()
     }
 }
 
 /// The code of a direct call's answer, as in [`Ran::codes`].
-pub(in crate::cases) fn code_of(answer: &DirectAnswer) -> String {
+pub(crate) fn code_of(answer: &DirectAnswer) -> String {
     match &answer.result.error {
         None => "ok".to_owned(),
         Some(error) => match &error.reason {

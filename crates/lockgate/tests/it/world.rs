@@ -142,6 +142,11 @@ impl World {
         Self { runner, ..self }
     }
 
+    /// The same with an empty registry of these rules.
+    pub(super) fn with_rules(self, rules: RegistryRules) -> Self {
+        Self { registry: Arc::new(Registry::new(rules)), ..self }
+    }
+
     /// Registers a tool whose handler notes its entering and then acts.
     pub(super) fn add(&self, builder: lockgate::ToolSpecBuilder, act: Act) {
         self.registry.register(self.spec(builder, act)).unwrap();

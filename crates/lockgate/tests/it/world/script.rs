@@ -8,7 +8,7 @@ use lockgate::contract::ports::{BoxFuture, Message, ModelError, ModelRequest, Mo
 use lockgate::prelude::*;
 
 /// One turn of the model.
-pub(in crate::cases) enum Turn {
+pub(crate) enum Turn {
     /// It asks for these calls.
     Calls(Vec<ProposedCall>),
     /// It says this, and no more.
@@ -47,7 +47,7 @@ impl ModelAdapter for Script {
 
 /// Every call of the history has exactly one result, right behind its message and in request order (R-092, R-196, S-16),
 /// and what it holds is JSON.
-pub(in crate::cases) fn check_history(request: &ModelRequest) {
+pub(crate) fn check_history(request: &ModelRequest) {
     let mut due = VecDeque::new();
     for message in &request.messages {
         match message {

@@ -1,0 +1,16 @@
+//! What the gate costs: `cargo bench -p lockgate --bench gate`, or a part of it: `… -- registry`.
+//!
+//! Ratios within one run are what counts: machines differ, and so does one machine from minute to minute. What was measured
+//! stands in `docs/performance.md`.
+#![expect(clippy::unwrap_used, reason = "a benchmark")]
+
+mod calls;
+mod parts;
+mod registry;
+mod setup;
+mod sqlite;
+
+use criterion::{criterion_group, criterion_main};
+
+criterion_group!(benches, calls::each, calls::turn, parts::each, registry::sizes, sqlite::callers);
+criterion_main!(benches);
