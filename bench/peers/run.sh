@@ -11,7 +11,7 @@ if ! [ -x "$here/.work/venv/bin/python" ]; then
     python3 -m venv "$here/.work/venv"
 fi
 "$here/.work/venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$here/requirements.txt"
-npm --prefix "$here" ci --no-audit --no-fund --loglevel=error
+npm --prefix "$here" ci --no-audit --no-fund --loglevel=error >&2
 cargo build --release --manifest-path "$root/Cargo.toml" --package lockgate-cli --package lockgate --bins --example peers
 
 exec "$here/.work/venv/bin/python" "$here/compare.py" "$@"

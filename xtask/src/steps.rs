@@ -17,7 +17,7 @@ pub(crate) fn test() -> Result<(), String> {
     cargo("test", &["--workspace", "--locked", "--doc", "--quiet"], &[])?;
     cargo("run", &["--package", "embed", "--locked", "--quiet"], &[])?;
     cargo("clippy", &["--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"], &[])?;
-    cargo_if_installed("deny", &["--offline", "check", "bans", "licenses", "sources"])
+    cargo_if_installed("deny", &["check", "bans", "licenses", "sources"])
 }
 
 /// Writes every generated file anew. The same code checks them as a test.
