@@ -7,18 +7,9 @@ use lockgate_contract::approval::ApprovalState;
 use lockgate_contract::effect::{Effect, Permission};
 use lockgate_contract::ports::{BoxFuture, PolicyDecision, PolicyEngine, PolicyRequest, PolicyVerdict};
 use lockgate_contract::tool::{Handler, Output, ToolSpec};
-use lockgate_executor::{Gate, Released, Request};
+use lockgate_executor::{Gate, Request};
 
-use crate::bench::{Answer, Bench, Setup, add, answering, code, settlement, tool, with_handler};
-
-/// The code of a call, `ok` on success.
-fn word(released: &Released) -> String {
-    match released {
-        Released::Settled(settlement) => code(settlement).to_owned(),
-        Released::Open(open) => open.result().code().unwrap().word().to_owned(),
-        other => format!("{other:?}"),
-    }
-}
+use crate::bench::{Answer, Bench, Setup, add, answering, code, settlement, tool, with_handler, word};
 
 #[tokio::test]
 async fn what_a_model_writes_gives_no_right() {

@@ -310,6 +310,15 @@ pub(crate) fn settlement(released: Released) -> Settlement {
     }
 }
 
+/// The code of a call, `ok` on success.
+pub(crate) fn word(released: &Released) -> String {
+    match released {
+        Released::Settled(settlement) => code(settlement).to_owned(),
+        Released::Open(open) => open.result().code().unwrap().word().to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
 /// The code of a settlement; `ok` for a success.
 pub(crate) fn code(settlement: &Settlement) -> &str {
     settlement.result().code().map_or("ok", |code| code.word())

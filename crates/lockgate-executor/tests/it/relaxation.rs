@@ -6,9 +6,8 @@ use lockgate_contract::effect::{Effect, Permission};
 use lockgate_contract::event::{Body, EventType};
 use lockgate_contract::ports::PolicyDecision;
 use lockgate_contract::tool::{Output, ToolSpec};
-use lockgate_executor::Released;
 
-use crate::bench::{Answer, Bench, Counters, Setup, add, code, count, tool, with_handler};
+use crate::bench::{Answer, Bench, Counters, Setup, add, code, count, tool, with_handler, word};
 
 /// A tool that delegates: to read-only agents without a question.
 fn delegate(counters: &Arc<Counters>, permission: Permission, effect: Effect) -> ToolSpec {
@@ -26,14 +25,6 @@ async fn bench(permission: Permission, effect: Effect, policy: Answer) -> Bench 
 
 const HARMLESS: &str = r#"{"text":"read_only"}"#;
 const HARMFUL: &str = r#"{"text":"writer"}"#;
-
-fn word(released: &Released) -> String {
-    match released {
-        Released::Settled(settlement) => code(settlement).to_owned(),
-        Released::Open(open) => open.result().code().unwrap().word().to_owned(),
-        other => format!("{other:?}"),
-    }
-}
 
 #[tokio::test]
 async fn it_relaxes_a_question_and_nothing_else() {
