@@ -3,7 +3,9 @@
 //! It depends on no crate of the project, so that starting it builds next to nothing.
 
 mod files;
+mod fuzz;
 mod injections;
+mod mutants;
 mod public_api;
 mod requirements;
 mod steps;
@@ -14,7 +16,11 @@ const USAGE: &str = "\
 cargo xtask test            all checks: format, public API, requirements, tests, lints (installs cargo-nextest where it is missing)
 cargo xtask generate        writes every generated file anew: outcome pages, event catalogue, schemas, public API, requirements
 cargo xtask requirements    writes docs/requirements.md anew, or says which requirements are not accounted for
-cargo xtask injections      takes enforcement out of a copy, a place at a time, and sees whether the tests notice; NAME… for some";
+cargo xtask injections      takes enforcement out of a copy, a place at a time, and sees whether the tests notice; NAME… for some
+cargo xtask fuzz            feeds every parser with what nobody would write, 10 minutes each, and keeps the corpus (installs cargo-fuzz
+                            where it is missing); --seconds N for another time, NAME… for some
+cargo xtask mutants         changes the gate's own lines in a copy, one at a time, and lists what no test noticed; hours (installs
+                            cargo-mutants where it is missing); more words go to cargo mutants, such as --package lockgate-executor";
 
 #[expect(clippy::print_stderr, reason = "a development tool talks to people")]
 fn main() -> ExitCode {
@@ -24,6 +30,8 @@ fn main() -> ExitCode {
         Some("generate") => steps::generate(),
         Some("requirements") => steps::requirements(),
         Some("injections") => steps::injections(&arguments[1..]),
+        Some("fuzz") => steps::fuzz(&arguments[1..]),
+        Some("mutants") => steps::mutants(&arguments[1..]),
         _ => Err(USAGE.to_owned()),
     };
     match done {

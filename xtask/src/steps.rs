@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{injections, public_api, requirements};
+use crate::{fuzz, injections, mutants, public_api, requirements};
 
 /// Everything that must hold before a change lands.
 pub(crate) fn test() -> Result<(), String> {
-    ensure_nextest()?;
+    ensure("nextest")?;
     cargo("fmt", &["--all", "--check"], &[])?;
     public_api::check(&root())?;
     requirements::check(&root())?;
@@ -17,6 +17,7 @@ pub(crate) fn test() -> Result<(), String> {
     cargo("test", &["--workspace", "--locked", "--doc", "--quiet"], &[])?;
     cargo("run", &["--package", "embed", "--locked", "--quiet"], &[])?;
     cargo("clippy", &["--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"], &[])?;
+    cargo("doc", &["--workspace", "--no-deps", "--locked", "--quiet"], &[("RUSTDOCFLAGS", "--deny warnings")])?;
     cargo_if_installed("deny", &["check", "bans", "licenses", "sources"])
 }
 
@@ -39,15 +40,29 @@ pub(crate) fn requirements() -> Result<(), String> {
 
 /// Sees whether the tests notice that enforcement is missing.
 pub(crate) fn injections(names: &[String]) -> Result<(), String> {
-    ensure_nextest()?;
+    ensure("nextest")?;
     injections::run(&root(), names)
 }
 
-fn ensure_nextest() -> Result<(), String> {
-    if is_installed("nextest") {
+/// Sees whether the tests notice that a line is not what it was.
+pub(crate) fn mutants(arguments: &[String]) -> Result<(), String> {
+    ensure("mutants")?;
+    mutants::run(&root(), arguments)
+}
+
+/// Feeds the parsers with what nobody would write.
+pub(crate) fn fuzz(arguments: &[String]) -> Result<(), String> {
+    ensure("nextest")?;
+    ensure("fuzz")?;
+    fuzz::run(&root(), arguments)
+}
+
+/// Installs a cargo command where it is missing.
+fn ensure(tool: &str) -> Result<(), String> {
+    if is_installed(tool) {
         return Ok(());
     }
-    cargo("install", &["cargo-nextest", "--locked"], &[])
+    cargo("install", &[&format!("cargo-{tool}"), "--locked"], &[])
 }
 
 fn is_installed(tool: &str) -> bool {
@@ -59,7 +74,7 @@ fn cargo_if_installed(tool: &str, arguments: &[&str]) -> Result<(), String> {
 }
 
 #[expect(clippy::print_stderr, reason = "a development tool talks to people")]
-fn cargo(tool: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
+pub(crate) fn cargo(tool: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
     eprintln!("xtask: cargo {tool} {}", arguments.join(" "));
     let mut command = command("cargo");
     command.arg(tool).args(arguments).current_dir(root()).envs(environment.iter().copied());

@@ -144,6 +144,35 @@ impl fmt::Display for RunStatus {
     }
 }
 
+/// Why a run is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Completion {
+    /// The model answered with text and asked for no call.
+    FinalAnswer,
+    /// The goal is reached; [`CompletedBy`] says who said so.
+    GoalReached,
+    /// The one call of a direct run is settled.
+    CallSettled,
+}
+
+impl Completion {
+    /// The word in events and results.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::FinalAnswer => "final_answer",
+            Self::GoalReached => "goal_reached",
+            Self::CallSettled => "call_settled",
+        }
+    }
+}
+
+impl fmt::Display for Completion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
 /// Who said that the goal is reached. Two channels that are never merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -178,6 +207,23 @@ pub struct RunStart {
     /// The run file, as it was named; a resume reads handlers from it again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_file: Option<String>,
+}
+
+impl RunStart {
+    /// A run for calls that come without a model, within the default limits.
+    pub fn direct(subject: Subject, binding: RunBinding) -> Self {
+        Self {
+            kind: RunKind::Direct,
+            task: None,
+            system: None,
+            subject,
+            binding,
+            budget: Budget::default(),
+            on_unknown: OnUnknown::Stop,
+            model: None,
+            run_file: None,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -158,13 +158,6 @@ impl Gate {
             Ok(None) => text,
             Err(_) => "[redactor failed]",
         };
-        // Of a text that is no JSON, what its escapes would say.
-        if let Cow::Owned(unescaped) = unescaped(scrubbed) {
-            let plain = self.scrub(&unescaped);
-            if plain != unescaped {
-                return plain.into_owned();
-            }
-        }
         self.scrub(scrubbed).into_owned()
     }
 
@@ -175,27 +168,6 @@ impl Gate {
         let scrubbed = self.scrub(&plain);
         if scrubbed == plain { self.scrub(text).into_owned() } else { scrubbed.into_owned() }
     }
-}
-
-/// The text with its `\uXXXX` escapes read.
-fn unescaped(text: &str) -> Cow<'_, str> {
-    if !text.contains("\\u") {
-        return Cow::Borrowed(text);
-    }
-    let mut read = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("\\u") {
-        let code = rest.get(at + 2..at + 6).and_then(|digits| u32::from_str_radix(digits, 16).ok());
-        let (kept, character) = match code.and_then(char::from_u32) {
-            Some(character) => (at + 6, Some(character)),
-            None => (at + 2, None),
-        };
-        read.push_str(&rest[..if character.is_some() { at } else { kept }]);
-        read.extend(character);
-        rest = &rest[kept..];
-    }
-    read.push_str(rest);
-    Cow::Owned(read)
 }
 
 impl GateBuilder {

@@ -1,7 +1,9 @@
 //! The size limit of a released output: head and tail stay, the whole is kept under a handle.
 
+use std::borrow::Cow;
+
 use lockgate_contract::digest::Digest;
-use lockgate_contract::document::{Document, Kind};
+use lockgate_contract::document::Document;
 use lockgate_contract::ids::ArtifactId;
 use lockgate_contract::ports::StoredArtifact;
 
@@ -23,10 +25,7 @@ pub(crate) fn shorten(output: &Document, max_bytes: usize) -> Option<Shortened> 
     if max_bytes == 0 || output.text().len() <= max_bytes {
         return None;
     }
-    let text = match output.root().as_str() {
-        Some(text) if output.root().kind() == Kind::String => text.into_owned(),
-        _ => output.text().to_owned(),
-    };
+    let text = output.root().as_str().map_or_else(|| output.text().to_owned(), Cow::into_owned);
     if text.len() <= max_bytes {
         return None;
     }

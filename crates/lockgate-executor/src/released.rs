@@ -1,10 +1,8 @@
 //! released: the one thing that leaves the executor. Scrubbed, limited, journaled, for success and refusal alike.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
-use futures_util::FutureExt as _;
 use lockgate_contract::document::{Document, Kind};
 use lockgate_contract::effect::EffectState;
 use lockgate_contract::event::{Audit, Settled};
@@ -16,7 +14,7 @@ use lockgate_contract::result::{ActionOutcome, Meta, ToolResult};
 use crate::checked::{Checked, CheckedOutput};
 use crate::exit::{Exit, Refusal};
 use crate::limit::shorten;
-use crate::trail::{Stage, StageTimes, Trail, panic_text};
+use crate::trail::{Stage, StageTimes, Trail};
 
 /// How a call left the gate.
 #[derive(Debug)]
@@ -198,8 +196,7 @@ fn open(mut trail: Trail<'_>, code: Code, approval_id: ApprovalId, audit: &str) 
 async fn journal(trail: &mut Trail<'_>, settled: Arc<Settled>, artifact: Option<StoredArtifact>) -> Arc<Settled> {
     let call_id = &trail.call.call_id;
     let events = trail.last_events(&settled);
-    let written = AssertUnwindSafe(trail.scope.log.settle(call_id, artifact, events)).catch_unwind().await;
-    match written.unwrap_or_else(|panic| Err(panicked(panic))) {
+    match trail.scope.log.settle(call_id, artifact, events).await {
         Ok(()) => settled,
         Err(taken @ JournalError::AlreadySettled(_)) => match first_result(trail, call_id).await {
             Ok(Some(first)) => first,
@@ -212,16 +209,11 @@ async fn journal(trail: &mut Trail<'_>, settled: Arc<Settled>, artifact: Option<
 
 /// The result that the call has already, marked so: a call has one outcome, however often it is asked for.
 async fn first_result(trail: &Trail<'_>, call_id: &CallId) -> Result<Option<Arc<Settled>>, JournalError> {
-    let stored = AssertUnwindSafe(trail.scope.log.settled(call_id)).catch_unwind().await;
-    let mut stored = stored.unwrap_or_else(|panic| Err(panicked(panic)))?;
+    let mut stored = trail.scope.log.settled(call_id).await?;
     if let Some(settled) = &mut stored {
         Arc::make_mut(settled).meta.deduplicated = Some(call_id.clone());
     }
     Ok(stored)
-}
-
-fn panicked(panic: Box<dyn Any + Send>) -> JournalError {
-    JournalError::CommitUnknown(format!("it panicked: {}", panic_text(panic)))
 }
 
 fn not_recorded(trail: &mut Trail<'_>, settled: &Settled, error: &JournalError) -> Arc<Settled> {

@@ -8,8 +8,10 @@
 //! driver ┘            └─► observer: 1, 2, 3 … (what others wrote in between is read back first)
 //! ```
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
 use lockgate_contract::approval::Approval;
 use lockgate_contract::event::{Body, Event, NewEvent, Settled};
 use lockgate_contract::ids::{ArtifactId, CallId, RunId};
@@ -17,6 +19,8 @@ use lockgate_contract::ports::{
     Appended, ArtifactError, ArtifactStore, BoxFuture, Claim, ClaimRefused, Journal, JournalError, StoredArtifact,
 };
 use tokio::sync::Mutex;
+
+use crate::trail::panic_text;
 
 /// Sees every accepted event of a run, in order, once.
 pub type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
@@ -44,26 +48,26 @@ impl RunLog {
     /// Adds events.
     pub async fn append(&self, events: Vec<NewEvent>) -> Result<(), JournalError> {
         let mut last_seen = self.last_seen.lock().await;
-        let appended = self.journal.append(&self.run_id, events).await?;
+        let appended = answered(async { self.journal.append(&self.run_id, events).await }).await?;
         self.deliver(&mut last_seen, appended).await
     }
 
     /// Reads what others wrote since.
     pub async fn catch_up(&self) -> Result<(), JournalError> {
         let mut last_seen = self.last_seen.lock().await;
-        let events = self.journal.events(&self.run_id, *last_seen).await?;
+        let events = answered(async { self.journal.events(&self.run_id, *last_seen).await }).await?;
         self.deliver(&mut last_seen, events).await
     }
 
     pub(crate) async fn ask(&self, approval: Approval, events: Vec<NewEvent>) -> Result<(), JournalError> {
         let mut last_seen = self.last_seen.lock().await;
-        let appended = self.journal.ask(approval, events).await?;
+        let appended = answered(async { self.journal.ask(approval, events).await }).await?;
         self.deliver(&mut last_seen, appended).await
     }
 
     pub(crate) async fn claim(&self, claim: Claim, events: Vec<NewEvent>) -> Result<(), ClaimRefused> {
         let mut last_seen = self.last_seen.lock().await;
-        let appended = self.journal.claim(&self.run_id, claim, events).await?;
+        let appended = answered(async { self.journal.claim(&self.run_id, claim, events).await }).await?;
         // The claim stands from here on: the handler must run, also when a reading back of others' events fails.
         let _ = self.deliver(&mut last_seen, appended).await;
         Ok(())
@@ -76,7 +80,7 @@ impl RunLog {
         events: Vec<NewEvent>,
     ) -> Result<(), JournalError> {
         let mut last_seen = self.last_seen.lock().await;
-        let appended = self.journal.settle(&self.run_id, call, artifact, events).await?;
+        let appended = answered(async { self.journal.settle(&self.run_id, call, artifact, events).await }).await?;
         // The result stands from here on, also when a reading back of others' events fails.
         let _ = self.deliver(&mut last_seen, appended).await;
         Ok(())
@@ -85,7 +89,7 @@ impl RunLog {
     /// The one result of a call that was settled before.
     pub(crate) async fn settled(&self, call: &CallId) -> Result<Option<Arc<Settled>>, JournalError> {
         let mut last_seen = self.last_seen.lock().await;
-        let events = self.journal.events(&self.run_id, 0).await?;
+        let events = answered(async { self.journal.events(&self.run_id, 0).await }).await?;
         let of_call = |event: &&Event| event.call_id.as_ref() == Some(call);
         let settled = events.iter().filter(of_call).find_map(|event| match event.body() {
             Ok(Body::Settled(settled)) => Some(settled),
@@ -98,16 +102,32 @@ impl RunLog {
     /// Hands events to the observer, after those that somebody else wrote before them.
     async fn deliver(&self, last_seen: &mut u64, events: Appended) -> Result<(), JournalError> {
         let Some(first) = events.first() else { return Ok(()) };
-        let missed =
-            if first.seq > *last_seen + 1 { self.journal.events(&self.run_id, *last_seen).await? } else { Vec::new() };
+        let missed = if first.seq > *last_seen + 1 {
+            answered(async { self.journal.events(&self.run_id, *last_seen).await }).await?
+        } else {
+            Vec::new()
+        };
         for event in missed.iter().chain(&events) {
             if event.seq == *last_seen + 1 {
                 *last_seen = event.seq;
-                (self.observer)(event);
+                self.show(event);
             }
         }
         Ok(())
     }
+
+    /// Whoever watches changes nothing: what the journal accepted stands, also for an observer that panics.
+    fn show(&self, event: &Event) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (self.observer)(event))) {
+            tracing::error!(panic = panic_text(panic), "an observer panicked");
+        }
+    }
+}
+
+/// What the journal answers. One that panics has not said whether it wrote: nobody knows.
+async fn answered<T, E: From<JournalError>>(asked: impl Future<Output = Result<T, E>>) -> Result<T, E> {
+    let unknown = |panic| JournalError::CommitUnknown(format!("it panicked: {}", panic_text(panic)));
+    AssertUnwindSafe(asked).catch_unwind().await.unwrap_or_else(|panic| Err(unknown(panic).into()))
 }
 
 /// A run's own artifacts, and nobody else's.

@@ -5,7 +5,6 @@ use lockgate_contract::arguments::Arguments;
 use lockgate_contract::call::{ActionLanguage, ToolCall};
 use lockgate_contract::document::Limits;
 use lockgate_contract::effect::EffectState;
-use lockgate_contract::effect::OnUnknown;
 use lockgate_contract::event::{
     Audit, Body, RunCancelled, RunCompleted, RunNeedsReconciliation, RunResumed, RunWaiting,
 };
@@ -13,15 +12,15 @@ use lockgate_contract::ids::{ApprovalId, RunId};
 use lockgate_contract::outcome::{Code, Status};
 use lockgate_contract::ports::JournalError;
 use lockgate_contract::result::{Meta, ToolError, ToolResult};
-use lockgate_contract::run::{Budget, RunBinding, RunKind, RunStart};
+use lockgate_contract::run::{Completion, RunBinding, RunKind, RunStart};
 use lockgate_contract::subject::Subject;
 use lockgate_executor::{Released, Request, StageTimes, Terms};
 
-use crate::driver::{Live, Runner};
+use crate::driver::Runner;
 use crate::error::RunError;
+use crate::live::Live;
 use crate::plan::SAID_NO;
-use crate::plan::tool_call;
-use crate::state::{CALL_SETTLED, RunState};
+use crate::state::RunState;
 
 /// One call that a caller sends through the gate.
 #[derive(Debug, Clone)]
@@ -88,15 +87,9 @@ impl Runner {
     async fn first_call(&self, direct: DirectCall) -> Result<DirectAnswer, RunError> {
         let title = self.gate.redactor().scrub(&direct.tool_name).into_owned();
         let start = RunStart {
-            kind: RunKind::Direct,
             task: Some(format!("call {title}")),
-            system: None,
-            subject: direct.subject,
-            binding: direct.binding,
-            budget: Budget::default(),
-            on_unknown: OnUnknown::Stop,
-            model: None,
             run_file: direct.run_file,
+            ..RunStart::direct(direct.subject, direct.binding)
         };
         let live = self.create(start).await?;
         let call = ToolCall {
@@ -178,7 +171,7 @@ impl Runner {
 
     /// A direct run whose caller died: what is open of it is settled, and the run ends.
     pub(crate) async fn take_up_direct(&self, mut live: Live) -> Result<RunState, RunError> {
-        let open = live.state.calls().find(|call| call.settled.is_none()).cloned();
+        let open = live.state.calls().find(|call| call.is_open()).cloned();
         match open {
             Some(call) if call.attempts == 0 && call.approval.is_some() => {
                 let approvals = call.approval.into_iter().map(|open| open.approval_id).collect();
@@ -189,7 +182,7 @@ impl Runner {
                     if call.attempts > 0 { (Code::OutcomeUnknown, true) } else { (Code::Cancelled, false) };
                 let terms =
                     Terms { requested_before: call.requested, attempt: call.attempts.max(1), ..Terms::default() };
-                let request = Request { call: tool_call(&call), terms };
+                let request = Request { call: call.tool_call(), terms };
                 self.settle_one(&mut live, request, code, started, "its caller died").await?;
                 end_settled(&mut live).await?;
             }
@@ -309,7 +302,7 @@ async fn end(live: &mut Live, result: &ToolResult, effect_state: EffectState) {
     } else if is(Code::Cancelled) || is(Code::Interrupted) {
         Body::RunCancelled(RunCancelled {})
     } else {
-        Body::RunCompleted(RunCompleted { reason: CALL_SETTLED.to_owned(), answer: None, completed_by: None })
+        Body::RunCompleted(RunCompleted { reason: Completion::CallSettled, answer: None, completed_by: None })
     };
     if let Err(error) = live.append(body).await {
         tracing::warn!(run_id = %live.log.run_id(), %error, "the end of a direct run could not be recorded");

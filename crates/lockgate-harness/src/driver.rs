@@ -1,30 +1,24 @@
 //! The driver: executes the machine's commands, appends events, decides nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_util::future::join_all;
-use lockgate_contract::effect::OnUnknown;
-use lockgate_contract::event::{
-    Audit, Body, Event, ModelFailed, ModelRequested, ModelResponded, NewEvent, RespondedCall, RunCancelled,
-    RunCompleted, RunFailed, RunLimitReached, RunNeedsReconciliation, RunResumed, RunWaiting, Settled,
-};
-use lockgate_contract::ids::{CallId, RunId};
+use lockgate_contract::event::{Body, Event, ModelFailed, ModelRequested, RunResumed};
+use lockgate_contract::ids::RunId;
 use lockgate_contract::outcome::Code;
-use lockgate_contract::ports::{
-    Ids, JournalError, ModelAdapter, ModelError, ModelRequest, ModelResponse, NewRun, RunHold,
-};
-use lockgate_contract::run::{Budget, RunBinding, RunKind, RunStart};
-use lockgate_contract::subject::Subject;
-use lockgate_contract::time::Timestamp;
+use lockgate_contract::ports::{Ids, JournalError, ModelAdapter, ModelError, ModelRequest};
+use lockgate_contract::run::{Budget, RunKind};
 use lockgate_contract::tool::Progress;
-use lockgate_executor::{Gate, Observer, Released, Request, RunLog, Scope};
+use lockgate_executor::{Gate, Observer, Released, Request};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
-use crate::error::{FoldError, RunError};
+use crate::agent_run::AgentRun;
+use crate::error::RunError;
+use crate::live::Live;
 use crate::plan::{Command, Facts, Planned, Verdict};
-use crate::state::{Call, RunState, Stop};
+use crate::state::RunState;
+use crate::stop::Stop;
 
 /// Drives runs: one gate, one source of ids, and a model where agents run.
 #[derive(Clone)]
@@ -32,7 +26,7 @@ pub struct Runner {
     pub(crate) gate: Arc<Gate>,
     pub(crate) ids: Arc<dyn Ids>,
     model: Option<Arc<dyn ModelAdapter>>,
-    options: RunnerOptions,
+    pub(crate) options: RunnerOptions,
 }
 
 /// How runs are driven.
@@ -54,49 +48,12 @@ impl Default for RunnerOptions {
     }
 }
 
-/// An agent's run that does not exist yet.
-#[derive(Debug, Clone)]
-pub struct AgentRun {
-    /// What the user asks.
-    pub task: String,
-    /// Standing instructions for the model.
-    pub system: Option<String>,
-    /// On whose behalf.
-    pub subject: Subject,
-    /// The tools of the run.
-    pub binding: RunBinding,
-    /// Its limits.
-    pub budget: Budget,
-    /// What it does after an unknown effect.
-    pub on_unknown: OnUnknown,
-    /// The run file, as it was named.
-    pub run_file: Option<String>,
-}
-
 /// How a run is taken up again.
 #[derive(Debug, Clone, Default)]
 pub struct Resume {
     /// Other limits from here on.
     pub budget: Option<Budget>,
 }
-
-/// A run in this process: its log, its state, and what only this driver knows.
-pub(crate) struct Live {
-    pub(crate) log: Arc<RunLog>,
-    pub(crate) scope: Scope,
-    pub(crate) state: RunState,
-    /// Nobody else drives the run while this is here.
-    _hold: RunHold,
-    inbox: Inbox,
-    /// A time that is known to be over, whatever the clock says.
-    known_past: Timestamp,
-    held: BTreeSet<CallId>,
-    /// Argument texts as the model sent them; the journal's are scrubbed.
-    raw: BTreeMap<CallId, String>,
-    unredacted: BTreeSet<CallId>,
-}
-
-type Inbox = Arc<Mutex<Vec<Event>>>;
 
 impl Runner {
     /// A runner for calls without a model.
@@ -136,18 +93,8 @@ impl Runner {
 
     /// Starts a run and drives it until it stops.
     pub async fn start(&self, run: AgentRun) -> Result<RunState, RunError> {
-        let scrub = |text: &str| self.gate.redactor().scrub(text).into_owned();
-        let start = RunStart {
-            kind: RunKind::Agent,
-            task: Some(scrub(&run.task)),
-            system: run.system.as_deref().map(scrub),
-            subject: run.subject,
-            binding: run.binding,
-            budget: run.budget,
-            on_unknown: run.on_unknown,
-            model: self.model.as_ref().map(|model| model.name().to_owned()),
-            run_file: run.run_file,
-        };
+        let model = self.model.as_ref().map(|model| model.name());
+        let start = run.start(self.gate.redactor().as_ref(), model);
         let live = self.create(start).await?;
         self.drive(live).await
     }
@@ -176,11 +123,16 @@ impl Runner {
 
     /// The state of a run as the journal has it.
     pub async fn state(&self, run_id: &RunId) -> Result<RunState, RunError> {
+        RunState::fold(&self.events(run_id).await?).map_err(|cause| RunError::Fold { run: run_id.clone(), cause })
+    }
+
+    /// The events of a run that there is.
+    pub(crate) async fn events(&self, run_id: &RunId) -> Result<Vec<Event>, RunError> {
         let events = self.gate.journal().events(run_id, 0).await?;
         if events.is_empty() {
             return Err(JournalError::NoSuchRun(run_id.clone()).into());
         }
-        RunState::fold(&events).map_err(|cause| RunError::Fold { run: run_id.clone(), cause })
+        Ok(events)
     }
 
     /// Whether anything changed that lets a run go on.
@@ -192,7 +144,7 @@ impl Runner {
             // Whatever else was decided waits behind the first open call.
             Some(Stop::WaitingForApproval(_)) => state
                 .calls()
-                .find(|call| call.settled.is_none())
+                .find(|call| call.is_open())
                 .and_then(|call| call.approval.as_ref())
                 .is_none_or(|open| open.decided || now >= open.expires_at),
             Some(Stop::LimitReached(_)) => resume.budget.is_some(),
@@ -200,75 +152,6 @@ impl Runner {
                 false
             }
         }
-    }
-
-    pub(crate) async fn create(&self, start: RunStart) -> Result<Live, RunError> {
-        let run_id = RunId::from_random(self.ids.random());
-        let run = NewRun {
-            run_id: run_id.clone(),
-            tenant: start.subject.tenant.clone(),
-            kind: start.kind,
-            title: start.task.clone().unwrap_or_default(),
-            started: NewEvent::new(0, None, Body::RunStarted(Box::new(start))),
-        };
-        let hold = self.hold(&run_id).await?;
-        let events = self.gate.journal().create_run(run).await?;
-        self.live(&run_id, &events, hold)
-    }
-
-    /// Takes a run over. Its events are read once nobody else drives it, so what they say is how it stands.
-    pub(crate) async fn open(&self, run_id: &RunId) -> Result<Live, RunError> {
-        let hold = self.hold(run_id).await?;
-        let events = self.gate.journal().events(run_id, 0).await?;
-        if events.is_empty() {
-            return Err(JournalError::NoSuchRun(run_id.clone()).into());
-        }
-        self.live(run_id, &events, hold)
-    }
-
-    async fn hold(&self, run_id: &RunId) -> Result<RunHold, RunError> {
-        self.gate.journal().hold(run_id).await?.ok_or_else(|| RunError::Busy(run_id.clone()))
-    }
-
-    /// Takes a run into this process, as of these events.
-    fn live(&self, run_id: &RunId, events: &[Event], hold: RunHold) -> Result<Live, RunError> {
-        let state = RunState::fold(events).map_err(|cause| RunError::Fold { run: run_id.clone(), cause })?;
-        if let Some(observer) = &self.options.observer {
-            events.iter().filter(|_| state.last_seq() == 1).for_each(|event| observer(event));
-        }
-        let inbox = Inbox::default();
-        let observer: Observer = {
-            let (inbox, outer) = (Arc::clone(&inbox), self.options.observer.clone());
-            Arc::new(move |event| {
-                inbox.lock().unwrap_or_else(PoisonError::into_inner).push(event.clone());
-                if let Some(outer) = &outer {
-                    outer(event);
-                }
-            })
-        };
-        let log = Arc::new(RunLog::new(run_id.clone(), Arc::clone(self.gate.journal()), state.last_seq(), observer));
-        let agent = state.start().kind == RunKind::Agent;
-        let scope = Scope {
-            log: Arc::clone(&log),
-            subject: Arc::new(state.start().subject.clone()),
-            allowed: Arc::new(state.start().binding.allowed.clone()),
-            cancel: self.options.cancel.clone(),
-            // The driver of an agent's run sets it, and moves it with the run's.
-            deadline: None,
-            progress: self.options.progress.clone(),
-            stale_approval_settles: agent,
-        };
-        Ok(Live {
-            log,
-            scope,
-            state,
-            _hold: hold,
-            inbox,
-            known_past: Timestamp::default(),
-            held: BTreeSet::new(),
-            raw: BTreeMap::new(),
-            unredacted: BTreeSet::new(),
-        })
     }
 
     /// The loop: ask what comes next, do it, take in what the journal accepted.
@@ -289,7 +172,7 @@ impl Runner {
                     Command::CallModel { step } => self.call_model(&mut live, step).await?,
                     Command::RunCalls(planned) => self.run_calls(&mut live, planned).await?,
                     Command::Settle(verdicts) => self.settle(&mut live, verdicts).await?,
-                    Command::Stop(stop) => live.append(stop_event(stop)).await?,
+                    Command::Stop(stop) => live.append(stop.event()).await?,
                     Command::Ended(_) => return Ok(live.state),
                 }
             }
@@ -385,98 +268,5 @@ impl Runner {
             Released::Settled(settlement) => live.expect_settled(&call_id, settlement.settled()),
             Released::Open(_) | Released::Held | Released::Cancelled { .. } => Ok(()),
         }
-    }
-}
-
-impl Live {
-    pub(crate) async fn append(&mut self, body: Body) -> Result<(), RunError> {
-        let step = self.state.steps().saturating_sub(1);
-        self.append_at(step, body).await
-    }
-
-    async fn append_at(&mut self, step: u32, body: Body) -> Result<(), RunError> {
-        self.log.append(vec![NewEvent::new(step, None, body)]).await?;
-        self.absorb()
-    }
-
-    /// Takes in what the journal accepted.
-    pub(crate) fn absorb(&mut self) -> Result<(), RunError> {
-        let events = std::mem::take(&mut *self.inbox.lock().unwrap_or_else(PoisonError::into_inner));
-        for event in &events {
-            self.state
-                .apply(event)
-                .map_err(|cause: FoldError| RunError::Fold { run: self.log.run_id().clone(), cause })?;
-        }
-        Ok(())
-    }
-
-    /// The model's turn is stored with the ids of its calls in one commit, so that no call is ever known by two ids.
-    async fn responded(&mut self, step: u32, response: ModelResponse, gate: &Gate) -> Result<(), RunError> {
-        let run_id = self.log.run_id().clone();
-        let mut calls = Vec::with_capacity(response.calls.len());
-        for (index, proposed) in (0..).zip(response.calls) {
-            let call_id = run_id.call(step, index);
-            let arguments_text = gate.scrub_arguments(&proposed.arguments_text);
-            calls.push(RespondedCall {
-                call_id: call_id.clone(),
-                provider_call_id: gate.redactor().scrub(&proposed.provider_call_id).into_owned(),
-                tool_name: gate.redactor().scrub(&proposed.name).into_owned(),
-                redacted: arguments_text != proposed.arguments_text,
-                arguments_text,
-                language: proposed.language,
-            });
-            self.unredacted.insert(call_id.clone());
-            self.raw.insert(call_id, proposed.arguments_text);
-        }
-        let text = response.text.map(|text| gate.redactor().scrub(&text).into_owned());
-        let body = ModelResponded { text, calls, input_tokens: None, output_tokens: None }.with_usage(response.usage);
-        self.append_at(step, Body::ModelResponded(body)).await
-    }
-
-    /// The request of a planned call, with its arguments as the model sent them where this process has them.
-    fn request(&self, planned: Planned) -> Request {
-        let Planned { mut call, terms } = planned;
-        if let Some(raw) = self.raw.get(&call.call_id) {
-            call.arguments_text.clone_from(raw);
-        }
-        Request { call, terms }
-    }
-
-    fn call(&self, call_id: &CallId) -> Option<&Call> {
-        self.state.calls().find(|call| call.call_id == *call_id)
-    }
-
-    /// A result that is not in the journal is none: the run stops here rather than going round.
-    fn expect_settled(&self, call_id: &CallId, settled: &Settled) -> Result<(), RunError> {
-        if self.call(call_id).is_some_and(|call| call.settled.is_some()) {
-            return Ok(());
-        }
-        Err(RunError::NotRecorded { call: call_id.clone(), detail: settled.audit.text.clone().unwrap_or_default() })
-    }
-
-    /// A question that somebody else opened meanwhile is read back: nobody waits for a question that is not known.
-    async fn expect_asked(&mut self, call_id: &CallId, audit: &Audit) -> Result<(), RunError> {
-        let asked = |live: &Self| live.call(call_id).is_some_and(|call| call.approval.is_some());
-        if !asked(self) {
-            self.log.catch_up().await?;
-            self.absorb()?;
-        }
-        if asked(self) {
-            return Ok(());
-        }
-        Err(RunError::NotRecorded { call: call_id.clone(), detail: audit.text.clone().unwrap_or_default() })
-    }
-}
-
-pub(crate) fn stop_event(stop: Stop) -> Body {
-    match stop {
-        Stop::Completed { reason, answer, completed_by } => {
-            Body::RunCompleted(RunCompleted { reason: reason.to_owned(), answer, completed_by })
-        }
-        Stop::LimitReached(limit) => Body::RunLimitReached(RunLimitReached { limit }),
-        Stop::WaitingForApproval(approvals) => Body::RunWaiting(RunWaiting { approvals }),
-        Stop::NeedsReconciliation(calls) => Body::RunNeedsReconciliation(RunNeedsReconciliation { calls }),
-        Stop::Failed { reason, detail } => Body::RunFailed(RunFailed { reason, detail }),
-        Stop::Cancelled => Body::RunCancelled(RunCancelled {}),
     }
 }

@@ -2,7 +2,8 @@
 
 use lockgate_contract::ports::{Message, MessageCall};
 
-use crate::state::{Call, RunState, Turn};
+use crate::state::RunState;
+use crate::turn::{Call, Turn};
 
 /// The most calls that one assistant message holds. Providers refuse a whole request for one more; a longer turn goes on
 /// in a further message, so that each of its calls still has its result.

@@ -11,22 +11,29 @@
 //! [`ToolCall`](lockgate_contract::call::ToolCall), [`ToolResult`](lockgate_contract::result::ToolResult) and
 //! [`RunBinding`](lockgate_contract::run::RunBinding) only.
 
+mod agent_run;
 pub mod check;
 mod direct;
 mod driver;
 mod error;
 mod history;
+mod live;
 mod plan;
 mod result;
 #[cfg(test)]
 mod sketch;
 mod state;
+mod stop;
 mod stream;
+mod turn;
 
+pub use agent_run::AgentRun;
 pub use direct::{DirectAnswer, DirectCall};
-pub use driver::{AgentRun, Resume, Runner, RunnerOptions};
+pub use driver::{Resume, Runner, RunnerOptions};
 pub use error::{FoldError, RunError};
 pub use plan::{Command, Facts, Planned, Verdict};
 pub use result::{CallSummary, NeutralCall, NeutralMessage, RunResult};
-pub use state::{Call, OpenApproval, RunState, Stop, Turn};
+pub use state::RunState;
+pub use stop::Stop;
 pub use stream::RunStream;
+pub use turn::{Call, OpenApproval, Turn};

@@ -10,7 +10,9 @@ use lockgate_contract::ports::{Message, MessageCall};
 use lockgate_contract::run::{CompletedBy, RunStatus};
 use serde::Serialize;
 
-use crate::state::{Call, RunState, Stop};
+use crate::state::RunState;
+use crate::stop::Stop;
+use crate::turn::Call;
 
 /// A run's result.
 #[derive(Debug, Clone, Serialize)]

@@ -1,27 +1,26 @@
 //! A run drawn by hand, for tests of the machine: events in, commands out. No runtime, no journal, no tool.
 
+mod calls;
+mod words;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use lockgate_contract::allowed::AllowedTools;
 use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::digest::Digest;
-use lockgate_contract::document::{Document, Limits};
-use lockgate_contract::effect::{Effect, EffectState, OnUnknown};
+use lockgate_contract::effect::OnUnknown;
 use lockgate_contract::event::{
-    ApprovalDecided, ApprovalRequested, Audit, Body, Event, ModelFailed, ModelRequested, ModelResponded, NewEvent,
-    RespondedCall, RunResumed, Settled, ToolRequested, ToolStarted,
+    Body, Event, ModelFailed, ModelRequested, ModelResponded, NewEvent, RespondedCall, RunResumed,
 };
-use lockgate_contract::ids::{ApprovalId, CallId, RunId};
-use lockgate_contract::outcome::{Code, Outcome, Status, ToolCode};
-use lockgate_contract::result::Meta;
-use lockgate_contract::run::{Budget, Limit, RunBinding, RunKind, RunStart};
+use lockgate_contract::ids::{CallId, RunId};
+use lockgate_contract::run::{Budget, RunBinding, RunKind, RunStart};
 use lockgate_contract::subject::Subject;
 use lockgate_contract::time::Timestamp;
 
-use crate::driver::stop_event;
-use crate::plan::{Command, Facts, Planned};
-use crate::state::{RunState, Stop};
+pub(crate) use self::words::{place, words};
+use crate::plan::{Command, Facts};
+use crate::state::RunState;
+use crate::stop::Stop;
 
 /// When every sketch begins.
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
@@ -132,131 +131,8 @@ impl Sketch {
         self.push(None, &Body::ModelFailed(body))
     }
 
-    pub(crate) fn requested(&mut self, call: u32) -> &mut Self {
-        let body = ToolRequested {
-            tool_name: self.name(call),
-            parent_call_id: None,
-            arguments_text: None,
-            language: ActionLanguage::Call,
-        };
-        self.push(Some(call), &Body::ToolRequested(body))
-    }
-
-    pub(crate) fn started(&mut self, call: u32) -> &mut Self {
-        self.attempted(call, 1)
-    }
-
-    pub(crate) fn attempted(&mut self, call: u32, attempt: u32) -> &mut Self {
-        let name = self.name(call);
-        let body = ToolStarted {
-            effect: effect(&name),
-            definition: Digest::of_text("test", &name),
-            arguments_digest: Digest::of_text("test", "{}"),
-            tool_name: name,
-            tool_version: "1.0".to_owned(),
-            attempt,
-            policies: Vec::new(),
-        };
-        self.push(Some(call), &Body::ToolStarted(body))
-    }
-
-    /// A person is asked about a call.
-    pub(crate) fn asked(&mut self, call: u32) -> &mut Self {
-        let name = self.name(call);
-        let body = ApprovalRequested {
-            approval_id: approval(call),
-            effect: effect(&name),
-            tool_name: name,
-            tool_version: "1.0".to_owned(),
-            digest: Digest::of_text("test", "bound"),
-            expires_at: self.now.after(std::time::Duration::from_millis(OPEN_FOR.unsigned_abs())),
-            reason: "because".to_owned(),
-            policies: Vec::new(),
-        };
-        self.push(Some(call), &Body::ApprovalRequested(body))
-    }
-
-    /// A person decides: `granted`, `denied`, `withdrawn`, or `refused` when the decision was not taken.
-    pub(crate) fn decided(&mut self, call: u32, decision: &str) -> &mut Self {
-        let body = ApprovalDecided {
-            approval_id: approval(call),
-            decision: decision.to_owned(),
-            decided_by: "alice".to_owned(),
-            reason: None,
-        };
-        self.push(Some(call), &Body::ApprovalDecided(body))
-    }
-
-    /// The call settles with this data.
-    pub(crate) fn returns(&mut self, call: u32, data: &str) -> &mut Self {
-        let data = Document::parse(data, Limits::OUTPUT).unwrap();
-        self.settles(call, |settled| {
-            settled.data = Some(data);
-        })
-    }
-
-    pub(crate) fn ok(&mut self, call: u32) -> &mut Self {
-        self.returns(call, r#"{"n":1}"#)
-    }
-
-    /// The call settles with this row of the table; its handler was entered where the row says that it ran.
-    pub(crate) fn fails(&mut self, call: u32, code: Code) -> &mut Self {
-        self.fails_because(call, code, None)
-    }
-
-    pub(crate) fn fails_because(&mut self, call: u32, code: Code, reason: Option<&str>) -> &mut Self {
-        let row = code.row();
-        let state = row.effect.state(effect(&self.name(call)), row.status != Status::NotExecuted);
-        self.settles(call, |settled| {
-            settled.ok = false;
-            settled.code = Some(code.into());
-            settled.reason = reason.map(str::to_owned);
-            settled.status = row.status;
-            settled.effect_state = state;
-            settled.message = Some(row.model_text.to_owned());
-        })
-    }
-
-    /// The call is refused because of a limit.
-    pub(crate) fn refused_by(&mut self, call: u32, limit: Limit) -> &mut Self {
-        self.fails_because(call, Code::LimitReached, Some(limit.word()))
-    }
-
-    /// The tool itself reports a failure.
-    pub(crate) fn reports(&mut self, call: u32, code: &'static str) -> &mut Self {
-        self.settles(call, |settled| {
-            settled.ok = false;
-            settled.code = Some(Outcome::Tool(ToolCode::new(code).unwrap()));
-            settled.effect_state = EffectState::None;
-            settled.message = Some("no".to_owned());
-        })
-    }
-
-    /// The call settles: as a success without data, changed by `change`.
-    pub(crate) fn settles(&mut self, call: u32, change: impl FnOnce(&mut Settled)) -> &mut Self {
-        let turn = self.state().turns().last().cloned().unwrap();
-        let arguments = turn.calls[call as usize].arguments_text.clone();
-        let mut settled = Settled {
-            tool_name: self.name(call),
-            tool_version: Some("1.0".to_owned()),
-            ok: true,
-            code: None,
-            reason: None,
-            status: Status::Executed,
-            effect_state: EffectState::Done,
-            data: None,
-            message: None,
-            retryable: false,
-            meta: Meta::default(),
-            env_reported_completion: false,
-            audit: Audit { arguments_digest: Some(Digest::of_text("test", &arguments)), ..Audit::default() },
-        };
-        change(&mut settled);
-        self.push(Some(call), &Body::Settled(Arc::new(settled)))
-    }
-
     pub(crate) fn stopped(&mut self, stop: Stop) -> &mut Self {
-        self.push(None, &stop_event(stop))
+        self.push(None, &stop.event())
     }
 
     pub(crate) fn resumed(&mut self, budget: Option<Budget>) -> &mut Self {
@@ -348,67 +224,4 @@ impl Seen {
     pub(crate) fn held(places: &[u32]) -> Self {
         Self { held: places.to_vec(), ..Self::default() }
     }
-}
-
-pub(crate) fn effect(name: &str) -> Effect {
-    match name {
-        "look" | "peek" | "stat" => Effect::Read,
-        "pay" => Effect::External,
-        _ => Effect::Write,
-    }
-}
-
-pub(crate) fn approval(call: u32) -> ApprovalId {
-    ApprovalId::new(format!("apr-{call}"))
-}
-
-/// The place of a call in its turn.
-pub(crate) fn place(call: &CallId) -> u32 {
-    call.as_str().rsplit('-').next().and_then(|index| index.parse().ok()).unwrap()
-}
-
-/// A command in words, calls by their place in the turn.
-pub(crate) fn words(command: &Command) -> String {
-    match command {
-        Command::CallModel { step } => format!("ask the model, step {step}"),
-        Command::RunCalls(planned) => format!("run {}", list(planned.iter().map(planned_words))),
-        Command::Settle(verdicts) => {
-            let verdicts = verdicts.iter().map(|verdict| {
-                let started = if verdict.started { " (started)" } else { "" };
-                format!("{} {}{started}", place(&verdict.planned.call.call_id), verdict.code)
-            });
-            format!("settle {}", list(verdicts))
-        }
-        Command::Stop(stop) => format!("stop: {}", stop_words(stop)),
-        Command::Ended(stop) => format!("ended: {}", stop_words(stop)),
-    }
-}
-
-fn planned_words(planned: &Planned) -> String {
-    let terms = &planned.terms;
-    [
-        Some(place(&planned.call.call_id).to_string()),
-        terms.over_limit.map(|limit| format!("(over {limit})")),
-        (!terms.may_start).then(|| "(may not start)".to_owned()),
-        (terms.attempt > 1).then(|| format!("(attempt {})", terms.attempt)),
-        terms.approval.as_ref().map(|approval| format!("(with {approval})")),
-    ]
-    .into_iter()
-    .flatten()
-    .collect::<Vec<_>>()
-    .join(" ")
-}
-
-fn stop_words(stop: &Stop) -> String {
-    let more = match stop {
-        Stop::WaitingForApproval(approvals) => format!(" {}", list(approvals.iter().map(ToString::to_string))),
-        Stop::NeedsReconciliation(calls) => format!(" {}", list(calls.iter().map(|call| place(call).to_string()))),
-        Stop::Completed { completed_by: Some(by), .. } => format!(" {by:?}"),
-        _ => String::new(),
-    };
-    format!("{} {}{more}", stop.status(), stop.reason())
-}
-
-fn list(words: impl Iterator<Item = String>) -> String {
-    words.collect::<Vec<_>>().join(", ")
 }

@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use lockgate_contract::call::ActionLanguage;
-use lockgate_contract::event::{
-    ApprovalDecided, ApprovalRequested, Body, Event, EventType, ModelResponded, RespondedCall, Settled, ToolRequested,
-};
-use lockgate_contract::ids::{ApprovalId, CallId, RunId};
-use lockgate_contract::outcome::{Code, Status};
-use lockgate_contract::run::{Budget, CompletedBy, Limit, RunKind, RunStart, RunStatus};
+use lockgate_contract::event::{Body, Event, EventType, ModelResponded, RunCompleted, Settled, ToolRequested};
+use lockgate_contract::ids::RunId;
+use lockgate_contract::run::{Budget, RunKind, RunStart};
 use lockgate_contract::time::Timestamp;
 
 use crate::error::FoldError;
+use crate::stop::Stop;
+use crate::turn::{Call, OpenApproval, Turn};
 
 /// Where a run stands. [`RunState::apply`] is the only thing that changes it.
 #[derive(Debug, Clone)]
@@ -28,121 +26,6 @@ pub struct RunState {
     inner_calls: Vec<Call>,
     model_failure: Option<(String, String)>,
     stop: Option<Stop>,
-}
-
-/// One answered model turn.
-#[derive(Debug, Clone)]
-pub struct Turn {
-    /// Its number, from zero.
-    pub step: u32,
-    /// What the model said beside its calls.
-    pub text: Option<String>,
-    /// The calls, in request order.
-    pub calls: Vec<Call>,
-}
-
-/// One call and what is known of it.
-#[derive(Debug, Clone)]
-pub struct Call {
-    /// Its id.
-    pub call_id: CallId,
-    /// The model turn.
-    pub step: u32,
-    /// The call inside which it was made.
-    pub parent: Option<CallId>,
-    /// The provider's id.
-    pub provider_call_id: String,
-    /// The name as it was called.
-    pub tool_name: String,
-    /// The raw argument text, or the code, scrubbed.
-    pub arguments_text: String,
-    /// What the text is.
-    pub language: ActionLanguage,
-    /// A secret was taken out of the argument text.
-    pub redacted: bool,
-    /// `tool.requested` was seen.
-    pub requested: bool,
-    /// The last attempt that was started; 0 when none was.
-    pub attempts: u32,
-    /// The last question about it.
-    pub approval: Option<OpenApproval>,
-    /// How it ended.
-    pub settled: Option<Settled>,
-}
-
-/// A question about a call.
-#[derive(Debug, Clone)]
-pub struct OpenApproval {
-    /// Its id.
-    pub approval_id: ApprovalId,
-    /// The version of the tool that was asked about.
-    pub tool_version: String,
-    /// When it becomes too late.
-    pub expires_at: Timestamp,
-    /// Whether somebody decided.
-    pub decided: bool,
-    /// How somebody's no settles the call.
-    pub refused_as: Option<Code>,
-}
-
-/// Why a run stopped: a state of the harness, never a decision of a model or a tool.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stop {
-    /// The goal is reached, or the model gave its answer.
-    Completed {
-        /// `final_answer` or `goal_reached`; `call_settled` for a direct run.
-        reason: &'static str,
-        /// What the model said last.
-        answer: Option<String>,
-        /// Who said that the goal is reached.
-        completed_by: Option<CompletedBy>,
-    },
-    /// A budget is used up.
-    LimitReached(Limit),
-    /// These questions are open.
-    WaitingForApproval(Vec<ApprovalId>),
-    /// These calls have unknown effects.
-    NeedsReconciliation(Vec<CallId>),
-    /// It cannot go on.
-    Failed {
-        /// A stable word.
-        reason: String,
-        /// For people.
-        detail: String,
-    },
-    /// It was cancelled.
-    Cancelled,
-}
-
-/// Reasons of completed runs.
-pub(crate) const FINAL_ANSWER: &str = "final_answer";
-pub(crate) const GOAL_REACHED: &str = "goal_reached";
-pub(crate) const CALL_SETTLED: &str = "call_settled";
-
-impl Stop {
-    /// The stop state.
-    pub fn status(&self) -> RunStatus {
-        match self {
-            Self::Completed { .. } => RunStatus::Completed,
-            Self::LimitReached(_) => RunStatus::LimitReached,
-            Self::WaitingForApproval(_) => RunStatus::WaitingForApproval,
-            Self::NeedsReconciliation(_) => RunStatus::NeedsReconciliation,
-            Self::Failed { .. } => RunStatus::Failed,
-            Self::Cancelled => RunStatus::Cancelled,
-        }
-    }
-
-    /// The stable word inside the stop state.
-    pub fn reason(&self) -> &str {
-        match self {
-            Self::Completed { reason, .. } => reason,
-            Self::LimitReached(limit) => limit.word(),
-            Self::WaitingForApproval(_) => "approval_required",
-            Self::NeedsReconciliation(_) => "unknown_effect",
-            Self::Failed { reason, .. } => reason,
-            Self::Cancelled => "cancelled",
-        }
-    }
 }
 
 impl RunState {
@@ -197,7 +80,11 @@ impl RunState {
             Body::ModelFailed(failed) => self.model_failure = Some((failed.reason, failed.detail)),
             Body::ToolRequested(requested) => self.requested(event, requested)?,
             Body::ApprovalRequested(asked) => self.call(event)?.approval = Some(OpenApproval::of(asked)),
-            Body::ApprovalDecided(decided) => self.decided(event, &decided)?,
+            Body::ApprovalDecided(decided) => {
+                if let Some(open) = &mut self.call(event)?.approval {
+                    open.decide(&decided);
+                }
+            }
             Body::ToolStarted(started) => self.call(event)?.attempts = started.attempt,
             Body::Settled(settled) => self.settle(event, Arc::unwrap_or_clone(settled))?,
             Body::RunResumed(resumed) => {
@@ -210,12 +97,8 @@ impl RunState {
             }
             Body::RunWaiting(waiting) => self.stop = Some(Stop::WaitingForApproval(waiting.approvals)),
             Body::RunCompleted(completed) => {
-                let reason = [FINAL_ANSWER, GOAL_REACHED, CALL_SETTLED]
-                    .into_iter()
-                    .find(|known| *known == completed.reason)
-                    .unwrap_or(FINAL_ANSWER);
-                self.stop =
-                    Some(Stop::Completed { reason, answer: completed.answer, completed_by: completed.completed_by });
+                let RunCompleted { reason, answer, completed_by } = completed;
+                self.stop = Some(Stop::Completed { reason, answer, completed_by });
             }
             Body::RunFailed(failed) => {
                 self.stop = Some(Stop::Failed { reason: failed.reason, detail: failed.detail });
@@ -253,20 +136,7 @@ impl RunState {
         let Some(call_id) = event.call_id.clone() else {
             return Err(misplaced(event));
         };
-        let call = Call {
-            call_id,
-            step: event.step,
-            parent: requested.parent_call_id,
-            provider_call_id: String::new(),
-            tool_name: requested.tool_name,
-            arguments_text: requested.arguments_text.unwrap_or_default(),
-            language: requested.language,
-            redacted: false,
-            requested: true,
-            attempts: 0,
-            approval: None,
-            settled: None,
-        };
+        let call = Call::without_model(call_id, event.step, requested);
         if call.parent.is_some() {
             self.inner_calls.push(call);
         } else if self.start.kind == RunKind::Direct {
@@ -278,25 +148,9 @@ impl RunState {
         Ok(())
     }
 
-    fn decided(&mut self, event: &Event, decided: &ApprovalDecided) -> Result<(), FoldError> {
-        // A decision that was refused decides nothing.
-        if let Some(open) = &mut self.call(event)?.approval
-            && decided.decision != "refused"
-            && open.approval_id == decided.approval_id
-        {
-            open.decided = true;
-            open.refused_as = match decided.decision.as_str() {
-                "denied" => Some(Code::ApprovalDenied),
-                "withdrawn" => Some(Code::ApprovalWithdrawn),
-                _ => None,
-            };
-        }
-        Ok(())
-    }
-
     fn settle(&mut self, event: &Event, settled: Settled) -> Result<(), FoldError> {
         let call = self.call(event)?;
-        if call.settled.is_some() {
+        if !call.is_open() {
             return Err(FoldError::SettledTwice { seq: event.seq, call: call.call_id.clone() });
         }
         call.settled = Some(settled);
@@ -351,8 +205,7 @@ impl RunState {
 
     /// Executed calls, those made inside others included.
     pub fn valid_actions(&self) -> u32 {
-        let executed =
-            self.calls().chain(&self.inner_calls).filter(|call| call.settled.as_ref().is_some_and(was_executed));
+        let executed = self.calls().chain(&self.inner_calls).filter(|call| call.is_valid_action());
         u32::try_from(executed.count()).unwrap_or(u32::MAX)
     }
 
@@ -374,42 +227,6 @@ impl RunState {
     /// Where the run stopped.
     pub fn stop(&self) -> Option<&Stop> {
         self.stop.as_ref()
-    }
-}
-
-/// Whether a handler was entered for this call itself: a shared result costs nothing.
-fn was_executed(settled: &Settled) -> bool {
-    settled.status == Status::Executed && settled.meta.deduplicated.is_none()
-}
-
-impl Call {
-    fn of(step: u32, call: RespondedCall) -> Self {
-        Self {
-            call_id: call.call_id,
-            step,
-            parent: None,
-            provider_call_id: call.provider_call_id,
-            tool_name: call.tool_name,
-            arguments_text: call.arguments_text,
-            language: call.language,
-            redacted: call.redacted,
-            requested: false,
-            attempts: 0,
-            approval: None,
-            settled: None,
-        }
-    }
-}
-
-impl OpenApproval {
-    fn of(asked: ApprovalRequested) -> Self {
-        Self {
-            approval_id: asked.approval_id,
-            tool_version: asked.tool_version,
-            expires_at: asked.expires_at,
-            decided: false,
-            refused_as: None,
-        }
     }
 }
 

@@ -7,7 +7,8 @@ use lockgate_contract::ids::RunId;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::driver::{AgentRun, Resume, Runner};
+use crate::agent_run::AgentRun;
+use crate::driver::{Resume, Runner};
 use crate::error::RunError;
 use crate::state::RunState;
 

@@ -23,6 +23,7 @@
 mod boundary;
 mod builder;
 mod document;
+mod effort;
 mod encodings;
 mod error;
 mod finding;

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use regex::Regex;
 
 use crate::boundary::starts_word;
+use crate::effort::Effort;
 use crate::finding::{Finding, Rank};
 use crate::placeholder::is_example_token;
 
@@ -67,6 +68,7 @@ impl CompiledRule {
         &self,
         text: &'a str,
         at: usize,
+        effort: &mut Effort,
         found_until: impl Fn(usize) -> bool,
     ) -> Option<Finding<'a>> {
         let bytes = text.as_bytes();
@@ -83,7 +85,12 @@ impl CompiledRule {
         if !begins {
             return None;
         }
-        let secret = self.secret_part(text.get(start..)?)?;
+        let rest = text.get(start..)?;
+        let run_end = effort.end_of_run(bytes, start);
+        if !effort.allows(run_end - start) {
+            return Some(Finding::part(text, start..run_end, self.rule.label, Rank::Shape));
+        }
+        let secret = self.secret_part(rest)?;
         let range = start + secret.start..start + secret.end;
         (!is_example_token(&text[range.clone()])).then(|| Finding::part(text, range, self.rule.label, Rank::Shape))
     }

@@ -10,6 +10,7 @@ use lockgate_contract::ports::Redactor;
 use sha2::{Digest, Sha256};
 
 use crate::document;
+use crate::effort::Effort;
 use crate::finding::{Finding, Rank, replace};
 use crate::key_names::KeyKind;
 use crate::known::KnownValues;
@@ -92,6 +93,7 @@ impl Scrubber {
 
     fn findings<'a>(&'a self, text: &'a str) -> Vec<Finding<'a>> {
         let mut findings = Vec::new();
+        let mut effort = Effort::for_text(text.len());
         self.known.find(text, &mut findings);
         let mut known_ends: Vec<usize> = findings.iter().map(|finding| finding.range.end).collect();
         known_ends.sort_unstable();
@@ -102,13 +104,13 @@ impl Scrubber {
                 let found = match *trigger {
                     Trigger::Rule(_) | Trigger::Pem if hit.at < shape_end => None,
                     Trigger::Rule(index) => self.rules[index]
-                        .find(text, hit.at, |at| at == shape_end || known_ends.binary_search(&at).is_ok()),
+                        .find(text, hit.at, &mut effort, |at| at == shape_end || known_ends.binary_search(&at).is_ok()),
                     Trigger::Pem => pem::find(text, hit.at),
                     Trigger::Url => url::find(text, hit.at),
                     _ if hit.at < context_end => None,
                     Trigger::Bearer => authorization::bearer(text, hit.at),
                     Trigger::Basic => authorization::basic(text, hit.at),
-                    Trigger::Key => assignment::find(text, hit.at),
+                    Trigger::Key => assignment::find(text, hit.at, &mut effort),
                 };
                 let Some(found) = found.filter(|finding| !self.is_allowed(finding.value)) else {
                     continue;

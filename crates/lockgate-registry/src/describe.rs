@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use lockgate_contract::digest::Digest;
 use lockgate_contract::document::Document;
 use lockgate_contract::effect::{Deferral, Effect, ErrorText, Idempotency, OnDuplicate, Permission, ReplayPolicy};
-use lockgate_contract::tool::ToolSpec;
+use lockgate_contract::tool::{Audience, ToolSpec};
 use serde::Serialize;
 
 /// Both views, sorted by name, over exactly the same names: they are made in one pass.
@@ -69,6 +69,8 @@ pub struct InternalView {
     pub source: String,
     /// Its definition digest.
     pub definition: Digest,
+    /// For whom it exists, beyond its scopes.
+    pub audience: Audience,
 }
 
 impl Description {
@@ -110,6 +112,7 @@ impl InternalView {
             output_schema: spec.output_schema().cloned(),
             source: spec.source().to_owned(),
             definition: spec.definition(),
+            audience: spec.audience().clone(),
         }
     }
 }

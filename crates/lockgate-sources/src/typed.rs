@@ -2,7 +2,7 @@
 //!
 //! What `#[tool]` and the core sets are built on: a Rust type goes in, a JSON Schema 2020-12 comes out that refuses unknown
 //! fields wherever the type lists its fields. The listing itself is schemars' work; this module makes it strict
-//! without making it unsatisfiable ([`closing`]) and takes out what only a Rust program understands ([`number_formats`]).
+//! without making it unsatisfiable (`closing.rs`) and takes out what only a Rust program understands (`number_formats.rs`).
 //!
 //! It owns no tool and no validator: whether a schema is admitted is decided by the registry.
 

@@ -8,7 +8,6 @@ use lockgate_config::{
     ArgumentErrorsRule, ConfigError, CoreSet, DEFAULT_JOURNAL, GateTable, ModelTable, RunFile, ToolsTable,
     UnknownFieldsRule,
 };
-use lockgate_contract::effect::OnUnknown;
 use lockgate_contract::ids::ApprovalId;
 use lockgate_contract::nearest::nearest;
 use lockgate_contract::ports::{Journal, ModelAdapter, Redactor, Visibility};
@@ -222,14 +221,14 @@ impl Assembly {
 
     /// The run that the file describes.
     pub fn agent_run(&self) -> Result<AgentRun, AssemblyError> {
+        let task = self.run_file.task.as_deref().ok_or_else(|| self.missing("task"))?;
+        let run = AgentRun::new(task, self.run_file.subject.subject(), self.discovery.bind());
         Ok(AgentRun {
-            task: self.run_file.task.clone().ok_or_else(|| self.missing("task"))?,
             system: self.run_file.system.clone(),
-            subject: self.run_file.subject.subject(),
-            binding: self.discovery.bind(),
             budget: self.run_file.budget.budget(),
-            on_unknown: self.run_file.gate.on_unknown.unwrap_or(OnUnknown::Stop),
+            on_unknown: self.run_file.gate.on_unknown.unwrap_or(run.on_unknown),
             run_file: Some(self.path.display().to_string()),
+            ..run
         })
     }
 

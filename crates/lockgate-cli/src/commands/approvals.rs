@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 use lockgate::contract::approval::{Approval, ApprovalState};
+use lockgate::contract::arguments::Arguments as CallArguments;
 use lockgate::contract::digest::Digest;
 use lockgate::contract::ports::{ApprovalFilter, Decision};
 use lockgate::contract::run::RunKind;
@@ -183,30 +184,39 @@ async fn decide(arguments: Decide, answer: ApprovalState, output: &Output) -> Re
         Format::Json => output.object(&approval),
         Format::Jsonl => output.line(&approval),
     }
-    if answer != ApprovalState::Withdrawn {
-        output.note(&next(&stored, &approval).await?);
-    }
+    output.note(&next(&stored, &approval).await?);
     Ok(Exit::Ok)
 }
 
-/// How the run goes on.
+/// What a person can do now; nothing where there is nothing to do.
 async fn next(stored: &Stored, approval: &Approval) -> Result<String, CliError> {
     let commands = stored.commands();
     let (_, state) = stored.state(&approval.run_id).await?;
-    let run_file = state.start().run_file.as_deref().unwrap_or("RUNFILE");
-    Ok(match state.start().kind {
-        RunKind::Agent => {
-            format!(
-                "nothing runs yet; to go on:\n  {}\n",
-                commands.command(&["runs", "resume", approval.run_id.as_str()])
-            )
+    let resume = || commands.command(&["runs", "resume", approval.run_id.as_str()]);
+    let expires = approval.expires_at;
+    Ok(match (approval.state, state.start().kind) {
+        (ApprovalState::Granted, RunKind::Agent) => {
+            format!("nothing runs yet; to go on, before {expires}:\n  {}\n", resume())
         }
-        RunKind::Direct => {
-            let id = approval.approval_id.as_str();
-            let again = commands.command(&["call", run_file, &approval.tool_name, "ARGUMENTS", "--approval", id]);
-            format!("nothing runs yet; to go on, with the same arguments:\n  {again}\n")
+        (ApprovalState::Granted, RunKind::Direct) => {
+            let run_file = state.start().run_file.as_deref().unwrap_or("RUNFILE");
+            let (id, arguments) = (approval.approval_id.as_str(), as_they_run(approval));
+            let again = commands.command(&["call", run_file, &approval.tool_name, &arguments, "--approval", id]);
+            format!("nothing runs yet; to go on, with the same arguments and before {expires}:\n  {again}\n")
         }
+        (ApprovalState::Denied, RunKind::Agent) => {
+            format!("the call will not run; to take this to the model:\n  {}\n", resume())
+        }
+        _ => String::new(),
     })
+}
+
+/// The arguments to call with; a placeholder where a secret was taken out of them.
+fn as_they_run(approval: &Approval) -> String {
+    match CallArguments::from_document(approval.arguments.clone()) {
+        Ok(arguments) if arguments.digest() == approval.arguments_digest => arguments.canonical(),
+        _ => "ARGUMENTS".to_owned(),
+    }
 }
 
 /// A name that names somebody.

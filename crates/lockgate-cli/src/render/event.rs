@@ -113,7 +113,7 @@ pub(crate) fn note(event: &Event) -> String {
         Body::RunWaiting(waiting) => format!("for {}", list(waiting.approvals.iter().map(ApprovalId::as_str))),
         Body::RunResumed(resumed) => resumed_note(&resumed),
         Body::RunCompleted(completed) => match completed.completed_by {
-            None => completed.reason,
+            None => completed.reason.to_string(),
             Some(CompletedBy::Agent) => format!("{}, as the agent says", completed.reason),
             Some(CompletedBy::Environment) => format!("{}, as the environment says", completed.reason),
         },

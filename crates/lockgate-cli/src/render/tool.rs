@@ -1,5 +1,6 @@
 //! Tools: what a subject sees, and both views of a definition.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use lockgate::contract::effect::Effect;
@@ -75,9 +76,10 @@ pub(crate) fn model_view(view: &ModelView) -> String {
 
 /// What stays inside.
 pub(crate) fn internal_view(view: &InternalView) -> String {
-    let words = |words: Vec<&str>| {
-        if words.is_empty() { "none".to_owned() } else { words.join(", ") }
+    let words = |words: Vec<&str>, none: &str| {
+        if words.is_empty() { none.to_owned() } else { words.join(", ") }
     };
+    let set = |set: &BTreeSet<String>, none: &str| words(set.iter().map(String::as_str).collect(), none);
     let yes_no = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
     let permission = match &view.permission_reason {
         Some(reason) => format!("{} ({reason})", view.permission),
@@ -87,7 +89,10 @@ pub(crate) fn internal_view(view: &InternalView) -> String {
         ("version", view.version.clone()),
         ("effect", view.effect.to_string()),
         ("permission", permission),
-        ("scopes", words(view.scopes.iter().map(String::as_str).collect())),
+        ("scopes", set(&view.scopes, "none")),
+        ("tenants", set(&view.audience.tenants, "any")),
+        ("agents", set(&view.audience.agents, "any")),
+        ("domain", view.audience.domain.clone().unwrap_or_else(|| "none".to_owned())),
         ("replay", view.replay.to_string()),
         ("idempotency", view.idempotency.to_string()),
         ("on duplicate", view.on_duplicate.to_string()),
@@ -95,8 +100,8 @@ pub(crate) fn internal_view(view: &InternalView) -> String {
         ("completes run", yes_no(view.completes_run)),
         ("deferral", view.deferral.to_string()),
         ("error text", view.error_text.to_string()),
-        ("resource keys", words(view.resource_keys.iter().map(String::as_str).collect())),
-        ("abilities", words(view.abilities.clone())),
+        ("resource keys", set(&view.resource_keys, "none")),
+        ("abilities", words(view.abilities.clone(), "none")),
         ("handler", yes_no(view.has_handler)),
         ("source", view.source.clone()),
         ("definition", view.definition.to_string()),

@@ -1,5 +1,6 @@
 mod canonical;
 mod decoding;
+mod digests;
 mod embedding;
 mod numbers;
 mod parsing;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ApprovalId, CallId};
-use crate::run::{Budget, CompletedBy, Limit};
+use crate::run::{Budget, CompletedBy, Completion, Limit};
 
 /// The run waits for people.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -23,8 +23,8 @@ pub struct RunResumed {
 /// The run is complete.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RunCompleted {
-    /// `final_answer` or `goal_reached`.
-    pub reason: String,
+    /// Why.
+    pub reason: Completion,
     /// What the model said last.
     pub answer: Option<String>,
     /// Who said that the goal is reached.

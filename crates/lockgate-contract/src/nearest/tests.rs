@@ -38,6 +38,13 @@ fn letters_are_counted_and_not_bytes() {
     assert_eq!(nearest("größe", ["grösse", "grüße", "größen"]), Some("grüße"));
     assert_eq!(nearest("日本", ["日本語", "中国"]), Some("日本語"));
     assert_eq!(nearest("日", ["本"]), None);
+}
+
+/// Found while fuzzing: two words of a megabyte each would be compared in a table of terabytes.
+#[test]
+fn huge_words_are_near_to_nothing() {
     let huge = "x".repeat(1 << 20);
-    assert_eq!(nearest(&huge, ["xx"]), None);
+    assert_eq!(nearest(&huge, ["xx", &huge[1..]]), None);
+    assert_eq!(nearest("xx", [huge.as_str()]), None);
+    assert_eq!(nearest(&"a".repeat(255), [&*"a".repeat(256)]), Some(&*"a".repeat(256)));
 }

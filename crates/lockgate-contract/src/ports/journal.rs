@@ -7,10 +7,10 @@ use thiserror::Error;
 use crate::approval::{Approval, ApprovalState};
 use crate::digest::Digest;
 use crate::effect::Effect;
-use crate::event::{Event, NewEvent};
+use crate::event::{Body, Event, NewEvent};
 use crate::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use crate::ports::BoxFuture;
-use crate::run::{RunKind, RunStatus};
+use crate::run::{RunKind, RunStart, RunStatus};
 use crate::time::Timestamp;
 
 /// What an accepted append answers with: the events under their numbers.
@@ -105,6 +105,19 @@ pub struct NewRun {
     pub title: String,
     /// `run.started`.
     pub started: NewEvent,
+}
+
+impl NewRun {
+    /// The run that starts like this: its tenant, kind and title are those of its start.
+    pub fn new(run_id: RunId, start: RunStart) -> Self {
+        Self {
+            run_id,
+            tenant: start.subject.tenant.clone(),
+            kind: start.kind,
+            title: start.task.clone().unwrap_or_default(),
+            started: NewEvent::new(0, None, Body::RunStarted(Box::new(start))),
+        }
+    }
 }
 
 /// A run in a list.

@@ -38,6 +38,16 @@ fn limits_kinds_and_channels_have_their_words() {
     ] {
         assert_eq!((word(&limit).as_str(), limit.word(), limit.to_string().as_str()), (expected, expected, expected));
     }
+    for (reason, expected) in [
+        (Completion::FinalAnswer, "final_answer"),
+        (Completion::GoalReached, "goal_reached"),
+        (Completion::CallSettled, "call_settled"),
+    ] {
+        assert_eq!(
+            (word(&reason).as_str(), reason.word(), reason.to_string().as_str()),
+            (expected, expected, expected)
+        );
+    }
     assert_eq!([word(&RunKind::Agent), word(&RunKind::Direct)], ["agent", "direct"]);
     // two channels, two words.
     assert_eq!([word(&CompletedBy::Agent), word(&CompletedBy::Environment)], ["agent", "environment"]);

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use lockgate_contract::approval::ApprovalState;
 use lockgate_contract::arguments::Arguments;
 use lockgate_contract::call::ToolCall;
-use lockgate_contract::effect::{Effect, Permission};
+use lockgate_contract::effect::{Effect, OnDuplicate, Permission};
 use lockgate_contract::outcome::Status;
 use lockgate_contract::ports::{ActionExecutor, ActionReport, BoxFuture};
 use lockgate_contract::tool::{Failure, Output, ToolContext, ToolEnvironmentError, ToolSpec};
-use lockgate_executor::Dispatch;
+use lockgate_executor::{Dispatch, EarlierCall};
 
 use crate::bench::{Bench, Fault, Method, Setup, code, settlement};
 
@@ -56,6 +56,10 @@ impl ActionExecutor for Own {
 }
 
 async fn bench(behaviour: Behaviour, permission: Permission) -> (Bench, Arc<AtomicUsize>) {
+    bench_of(behaviour, permission, OnDuplicate::RunEach).await
+}
+
+async fn bench_of(behaviour: Behaviour, permission: Permission, rule: OnDuplicate) -> (Bench, Arc<AtomicUsize>) {
     let actions = Arc::new(AtomicUsize::new(0));
     let own = Own { behaviour, actions: Arc::clone(&actions) };
     // No tool has a handler: the model sees the schemas, the gate still checks names and arguments (R-046).
@@ -63,6 +67,7 @@ async fn bench(behaviour: Behaviour, permission: Permission) -> (Bench, Arc<Atom
         let spec = ToolSpec::builder("step")
             .effect(Effect::Write)
             .permission(permission)
+            .on_duplicate(rule)
             .input_schema_text(
                 r#"{"type":"object","properties":{"n":{"type":"integer"}},"additionalProperties":false}"#,
             )
@@ -102,6 +107,23 @@ async fn it_claims_nothing_with_a_call_that_fails() {
     bench.journal.fail(Method::Settle, 0, Fault::Unavailable);
     let lost = bench.call("step").await;
     assert_eq!((code(&lost), lost.outcome().env_reported_completion), ("result_not_recorded", false));
+}
+
+#[tokio::test]
+async fn a_result_that_is_shared_completes_nothing_again() {
+    let (bench, _) = bench_of(Behaviour::Completes, Permission::Allow, OnDuplicate::ShareResult).await;
+    let first = bench.call("step").await;
+    assert!(first.settled().env_reported_completion);
+    let mut request = bench.request("step", "{}");
+    request.terms.earlier = Arc::new(vec![EarlierCall {
+        call_id: first.result().call_id.clone(),
+        tool_name: "step".to_owned(),
+        arguments_digest: first.settled().audit.arguments_digest.unwrap(),
+        settled: first.settled().clone(),
+    }]);
+    let second = settlement(bench.send(&request).await);
+    assert!(second.result().meta.deduplicated.is_some());
+    assert!(!second.settled().env_reported_completion); // R-102: the environment said it once
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use futures_util::FutureExt as _;
 use lockgate_contract::document::Document;
@@ -11,7 +12,9 @@ use lockgate_contract::ports::Redactor;
 use lockgate_contract::tool::{Failure, Handler, Output, ToolSpec};
 use lockgate_executor::RunLog;
 
-use crate::bench::{Answer, Bench, EFFECTS, Fault, Method, Setup, answering, code, settlement, tool, with_handler};
+use crate::bench::{
+    Answer, Bench, EFFECTS, Fault, Method, Setup, add, answering, code, count, settlement, tool, with_handler,
+};
 
 /// Panics when it is dropped.
 struct Bomb;
@@ -249,7 +252,7 @@ async fn a_dropped_call_with_a_broken_redactor_does_not_take_the_process_down() 
 #[tokio::test]
 async fn a_journal_that_panics_is_one_that_failed() {
     for (method, expected, runs) in
-        [(Method::Claim, "gate_internal_error", 0), (Method::Settle, "result_not_recorded", 1)]
+        [(Method::Claim, "storage_unavailable", 0), (Method::Settle, "result_not_recorded", 1)]
     {
         let bench = Setup::new(|counters| answering(counters, "1")).build().await;
         bench.journal.fail(method, 0, Fault::Panic);
@@ -264,13 +267,18 @@ async fn a_journal_that_panics_is_one_that_failed() {
 #[tokio::test]
 async fn an_observer_that_panics_does_not_break_a_call() {
     let mut bench = Setup::new(|counters| answering(counters, "1")).build().await;
-    let observer = Arc::new(|_: &lockgate_contract::event::Event| panic!("the observer broke"));
+    let shown = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&shown);
+    let observer = Arc::new(move |_: &lockgate_contract::event::Event| {
+        add(&counted);
+        panic!("the observer broke")
+    });
     bench.scope.log = Arc::new(RunLog::new(bench.run_id.clone(), bench.journal.clone(), 1, observer));
     for effect in EFFECTS {
         let request = bench.request(effect.word(), "{}");
         let settlement = settlement(bench.send(&request).await);
-        assert!(settlement.result().data.is_none(), "{effect}");
-        // A result that is stored is not stored twice.
+        assert_eq!(code(&settlement), "ok", "{effect}");
         bench.ending(&request.call.call_id).await;
     }
+    assert_eq!(count(&shown), bench.events().await.len());
 }

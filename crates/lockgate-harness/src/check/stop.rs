@@ -6,11 +6,10 @@ use lockgate_contract::effect::EffectState;
 use lockgate_contract::event::{Event, RunCompleted, RunNeedsReconciliation, RunWaiting};
 use lockgate_contract::ids::CallId;
 use lockgate_contract::outcome::Status;
-use lockgate_contract::run::{CompletedBy, Limit, RunKind};
+use lockgate_contract::run::{CompletedBy, Completion, Limit, RunKind};
 
 use crate::check::Invariant;
 use crate::check::ledger::{Halt, Ledger, Stopped, Turn};
-use crate::state::{CALL_SETTLED, FINAL_ANSWER, GOAL_REACHED};
 
 impl Ledger {
     /// An end that says nothing that other events could contradict.
@@ -34,22 +33,23 @@ impl Ledger {
             return None;
         }
         let last = self.turns.last();
-        let wrong = match (completed.reason.as_str(), completed.completed_by) {
-            (CALL_SETTLED, None) => (start.kind != RunKind::Direct).then_some("only a direct run ends with its call"),
-            (FINAL_ANSWER, None) => match last {
+        let wrong = match (completed.reason, completed.completed_by) {
+            (Completion::CallSettled, None) => {
+                (start.kind != RunKind::Direct).then_some("only a direct run ends with its call")
+            }
+            (Completion::FinalAnswer, None) => match last {
                 Some(turn) if turn.calls.is_empty() => None,
                 Some(_) => Some("the last turn holds calls"),
                 None => Some("the model gave no answer"),
             },
-            (GOAL_REACHED, Some(CompletedBy::Agent)) => {
+            (Completion::GoalReached, Some(CompletedBy::Agent)) => {
                 (!last.is_some_and(|turn| self.agent_is_done(turn))).then_some("no call that ends a run succeeded")
             }
-            (GOAL_REACHED, Some(CompletedBy::Environment)) => (!last
+            (Completion::GoalReached, Some(CompletedBy::Environment)) => (!last
                 .is_some_and(|turn| self.environment_is_done(turn)))
             .then_some("the environment did not report it"),
-            (FINAL_ANSWER | CALL_SETTLED, Some(_)) => Some("this reason has no channel"),
-            (GOAL_REACHED, None) => Some("it is not said who reached it"),
-            _ => Some("there is no such reason"),
+            (Completion::FinalAnswer | Completion::CallSettled, Some(_)) => Some("this reason has no channel"),
+            (Completion::GoalReached, None) => Some("it is not said who reached it"),
         };
         let said = last.and_then(|turn| turn.text.as_deref());
         wrong.or_else(|| (completed.answer.as_deref() != said).then_some("its answer is not what the model said last"))

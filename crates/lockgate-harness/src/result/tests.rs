@@ -1,11 +1,12 @@
 //! The shape of a run's result (interfaces.md).
 
 use lockgate_contract::outcome::Code;
+use lockgate_contract::run::Completion;
 use serde_json::{Value, json};
 
 use crate::result::RunResult;
 use crate::sketch::Sketch;
-use crate::state::Stop;
+use crate::stop::Stop;
 
 fn shown(sketch: &Sketch, messages: bool) -> Value {
     let state = sketch.state();
@@ -20,7 +21,7 @@ fn a_completed_run() {
     sketch.returns(0, r#"{"owner":"auth"}"#).fails_because(1, Code::InvalidArguments, Some("not_json"));
     sketch.says("It is auth.");
     let answer = Some("It is auth.".to_owned());
-    sketch.stopped(Stop::Completed { reason: "final_answer", answer, completed_by: None });
+    sketch.stopped(Stop::Completed { reason: Completion::FinalAnswer, answer, completed_by: None });
     let call = |index: u32| sketch.state().run_id().call(0, index).to_string();
     assert_eq!(
         shown(&sketch, true),

@@ -9,7 +9,8 @@ use lockgate_contract::time::Timestamp;
 
 use crate::error::FoldError;
 use crate::sketch::{START, Sketch};
-use crate::state::{RunState, Stop};
+use crate::state::RunState;
+use crate::stop::Stop;
 
 fn refused(sketch: &Sketch) -> FoldError {
     RunState::fold(&sketch.events).unwrap_err()

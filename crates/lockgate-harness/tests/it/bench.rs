@@ -13,7 +13,7 @@ use lockgate_contract::ports::{ApprovalFilter, Clock, Decision, DecisionRefused,
 use lockgate_contract::run::{Budget, RunBinding, RunStatus};
 use lockgate_contract::subject::Subject;
 use lockgate_contract::time::Timestamp;
-use lockgate_executor::{Dispatch, Gate, GateOptions};
+use lockgate_executor::{Dispatch, Gate, GateOptions, Observer};
 use lockgate_harness::{AgentRun, Resume, RunError, RunResult, RunState, Runner, RunnerOptions};
 use lockgate_journal::{MemoryJournal, SqliteJournal};
 use lockgate_policy::NativePolicy;
@@ -94,6 +94,8 @@ pub(crate) struct Bench {
     pub(crate) on_unknown: OnUnknown,
     pub(crate) parallel_reads: usize,
     pub(crate) dispatch: Option<Dispatch>,
+    /// Each sees every accepted event, in order.
+    pub(crate) observers: Vec<Observer>,
     /// Stops the runs of the runners that are made from here on.
     pub(crate) cancel: CancellationToken,
 }
@@ -131,6 +133,7 @@ impl Bench {
             on_unknown: OnUnknown::Stop,
             parallel_reads: 8,
             dispatch: None,
+            observers: Vec::new(),
             cancel: CancellationToken::new(),
         }
     }
@@ -159,9 +162,11 @@ impl Bench {
         if let Some(dispatch) = &self.dispatch {
             gate = gate.dispatch(dispatch.clone());
         }
+        let observers = self.observers.clone();
         let options = RunnerOptions {
             parallel_reads: self.parallel_reads,
             cancel: self.cancel.clone(),
+            observer: Some(Arc::new(move |event| observers.iter().for_each(|observer| observer(event)))),
             ..RunnerOptions::default()
         };
         Runner::new(Arc::new(gate.build().unwrap()), self.ids.clone(), options).with_model(self.model.clone())
@@ -172,15 +177,8 @@ impl Bench {
     }
 
     pub(crate) fn task(&self) -> AgentRun {
-        AgentRun {
-            task: "a task".to_owned(),
-            system: None,
-            subject: Subject::default(),
-            binding: self.binding(),
-            budget: self.budget.clone(),
-            on_unknown: self.on_unknown,
-            run_file: None,
-        }
+        let run = AgentRun::new("a task", Subject::default(), self.binding());
+        AgentRun { budget: self.budget.clone(), on_unknown: self.on_unknown, ..run }
     }
 
     /// Starts the run and drives it until it stops; the events hold together.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lockgate_contract::arguments::Arguments;
-use lockgate_contract::effect::{Effect, EffectState, Idempotency, Permission};
+use lockgate_contract::effect::{Effect, EffectState, Idempotency, OnDuplicate, Permission};
 use lockgate_contract::tool::{
     Failure, Handler, Output, ToolContext, ToolEnvironmentError, ToolExecutionError, ToolSpec, ToolSpecBuilder,
 };
@@ -135,6 +135,7 @@ const MAY_BE_REPEATED: [&str; 4] = ["look", "peek", "stat", "put"];
 ///
 /// - `look` reads; `peek` and `stat` read and share a resource; `ask` reads, and a person is asked about it;
 /// - `note` writes and `send` reaches far, both without a question; `put` writes and may be repeated;
+/// - `post` reaches far, and a twin in the same turn gets its result; `book` writes, and a twin is refused;
 /// - `pay` reaches far and a person is asked; `ban` is denied;
 /// - `finish` writes, and its success completes the run.
 pub(crate) fn registry(world: &Arc<World>) -> Arc<Registry> {
@@ -162,6 +163,8 @@ pub(crate) fn registry(world: &Arc<World>) -> Arc<Registry> {
         tool("note", Effect::Write, Permission::Allow),
         tool("send", Effect::External, Permission::Allow),
         tool("put", Effect::Write, Permission::Allow).idempotency(Idempotency::Declared),
+        tool("post", Effect::External, Permission::Allow).on_duplicate(OnDuplicate::ShareResult),
+        tool("book", Effect::Write, Permission::Allow).on_duplicate(OnDuplicate::Reject),
         tool("pay", Effect::External, Permission::Ask),
         tool("ban", Effect::External, Permission::Deny),
         tool("finish", Effect::Write, Permission::Allow).completes_run(true),

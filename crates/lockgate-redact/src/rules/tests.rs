@@ -205,14 +205,16 @@ fn every_rule_finds_its_examples_and_leaves_the_others() {
 fn every_rule_has_an_example_of_its_own() {
     for rule in RULES {
         let compiled = CompiledRule::new(rule);
-        let reached =
-            examples().iter().filter(|examples| examples.label == rule.label).flat_map(|examples| &examples.found).any(
-                |text| {
-                    rule.literals.iter().any(|literal| {
-                        text.match_indices(literal).any(|(at, _)| compiled.find(text, at, |_| false).is_some())
-                    })
-                },
-            );
+        let reached = examples()
+            .iter()
+            .filter(|examples| examples.label == rule.label)
+            .flat_map(|examples| &examples.found)
+            .any(|text| {
+                rule.literals.iter().any(|literal| {
+                    text.match_indices(literal)
+                        .any(|(at, _)| compiled.find(text, at, &mut Effort::for_text(text.len()), |_| false).is_some())
+                })
+            });
         assert!(reached, "no example reaches the rule for {} with {:?}", rule.label, rule.literals);
         assert!(examples().iter().any(|examples| examples.label == rule.label && !examples.left.is_empty()));
     }
@@ -245,6 +247,6 @@ fn a_rule_without_its_pattern_takes_the_whole_word() {
         boundary: Boundary::Word,
         pattern: "^tok_(",
     };
-    let finding = CompiledRule::new(&BROKEN).find("a tok_secret b", 2, |_| false).unwrap();
+    let finding = CompiledRule::new(&BROKEN).find("a tok_secret b", 2, &mut Effort::for_text(14), |_| false).unwrap();
     assert_eq!(finding.value, "tok_secret");
 }

@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use crate::boundary::skip_escape;
+use crate::effort::Effort;
 use crate::finding::{Finding, Rank};
 use crate::key_names::{KeyKind, classify, is_variable_name};
 use crate::placeholder::is_placeholder;
@@ -18,7 +19,7 @@ const LONGEST_KEY: usize = 96;
 const LONGEST_VALUE: usize = 8192;
 
 /// The value of the key of which a stem stands at `at`.
-pub(crate) fn find(text: &str, at: usize) -> Option<Finding<'_>> {
+pub(crate) fn find<'t>(text: &'t str, at: usize, effort: &mut Effort) -> Option<Finding<'t>> {
     let key = key_around(text.as_bytes(), at)?;
     let kind = classify(&text[key.clone()])?;
     // `Error::Token => "…"` names a variant.
@@ -26,7 +27,7 @@ pub(crate) fn find(text: &str, at: usize) -> Option<Finding<'_>> {
         return None;
     }
     let separator = separator_after(text.as_bytes(), &key)?;
-    let value = Assignment { text, key, kind, separator }.secret()?;
+    let value = Assignment { text, key, kind, separator }.secret(effort)?;
     Some(Finding::part(text, value, kind.label(), Rank::Context))
 }
 
@@ -123,7 +124,7 @@ struct Assignment<'t> {
 
 impl Assignment<'_> {
     /// Which part of the text is the secret, if there is one.
-    fn secret(&self) -> Option<Range<usize>> {
+    fn secret(&self, effort: &mut Effort) -> Option<Range<usize>> {
         let bytes = self.text.as_bytes();
         let start = self.separator.end;
         if self.separator.sign == Sign::Tag {
@@ -139,19 +140,18 @@ impl Assignment<'_> {
             bytes.get(start).is_some_and(|byte| matches!(byte, b'b' | b'f' | b'r' | b'u' | b'@'))
                 && matches!(quote_at(bytes, start + 1), Some(Quote::Plain(_))),
         );
-        match quote_at(bytes, start + prefix) {
-            Some(quote) => {
-                let value = self.quoted(start + prefix + quote.len(), quote)?;
-                self.accept(value, true)
-            }
-            None if matches!(self.kind, KeyKind::Authorization | KeyKind::Cookie) => {
-                self.accept(self.rest_of_line(start), false)
-            }
-            None => {
-                let value = self.unquoted(start)?;
-                self.accept(value, false)
-            }
+        let quote = quote_at(bytes, start + prefix);
+        let whole_line = matches!(self.kind, KeyKind::Authorization | KeyKind::Cookie);
+        let value = match quote {
+            Some(quote) => self.quoted(start + prefix + quote.len(), quote)?,
+            None if whole_line => self.rest_of_line(start),
+            None => start..self.end_of_unquoted(start),
+        };
+        if !effort.allows(value.len()) {
+            return Some(value);
         }
+        let convincing = quote.is_some() || whole_line || self.is_convincing(&value);
+        convincing.then(|| self.accept(value, quote.is_some()))?
     }
 
     /// What goes of a whole value.
@@ -224,35 +224,45 @@ impl Assignment<'_> {
         start..start + quote.unwrap_or(line.len())
     }
 
-    fn unquoted(&self, start: usize) -> Option<Range<usize>> {
-        let bytes = self.text.as_bytes();
-        let key = &self.text[self.key.clone()];
-        let before = self.key.start.checked_sub(1).map(|before| bytes[before]);
-        let variable = is_variable_name(key) && self.separator.sign == Sign::Equals && !self.separator.spaced;
+    /// `NAME=value` without blanks, as in environment files.
+    fn is_variable(&self) -> bool {
+        is_variable_name(&self.text[self.key.clone()]) && self.separator.sign == Sign::Equals && !self.separator.spaced
+    }
+
+    fn end_of_unquoted(&self, start: usize) -> usize {
+        let variable = self.is_variable();
         let ends = |byte: &u8| *byte <= b' ' || b"\"'`\\".contains(byte) || (!variable && b",;&<>)}]|".contains(byte));
         let limit = self.text.floor_char_boundary(start.saturating_add(LONGEST_VALUE));
-        let length = bytes[start..limit].iter().position(ends).unwrap_or(limit - start);
-        let value = &self.text[start..start + length];
+        let value = &self.text.as_bytes()[start..limit];
+        start + value.iter().position(ends).unwrap_or(value.len())
+    }
+
+    /// Whether a value without quotes looks like a secret.
+    fn is_convincing(&self, value: &Range<usize>) -> bool {
+        let bytes = self.text.as_bytes();
+        let end = value.end;
+        let value = &self.text[value.clone()];
+        let before = self.key.start.checked_sub(1).map(|before| bytes[before]);
+        let variable = self.is_variable();
         let shape = Shape::of(value);
         let is_code = if variable { value.is_empty() || value.starts_with(['$', '(', '<']) } else { shape.is_code };
         if is_code || (shape.is_number && value.len() < 6) {
-            return None;
+            return false;
         }
         let in_query = matches!(before, Some(b'?' | b'&' | b';'));
         let at_line_start = matches!(before, None | Some(b'\n' | b'"' | b'\''));
-        let behind = bytes.get(start + length).copied();
-        let convincing = match self.separator.sign {
+        let behind = bytes.get(end).copied();
+        match self.separator.sign {
             Sign::Equals if variable || in_query => true,
             Sign::Equals if !self.separator.spaced => {
                 !shape.is_path_of_names
                     && (shape.has_digit || shape.has_symbol || (at_line_start && !matches!(behind, Some(b',' | b')'))))
             }
             _ => {
-                let line_ends = self.line_ends_at(start + length);
+                let line_ends = self.line_ends_at(end);
                 let length_needed = if line_ends { 6 } else { 8 };
                 // `TOKEN: u32_alias = …` has a type where a value would be.
-                let typed =
-                    self.text[start + length..].trim_start_matches([' ', '\t']).starts_with(['=', '{', '|', '<']);
+                let typed = self.text[end..].trim_start_matches([' ', '\t']).starts_with(['=', '{', '|', '<']);
                 !typed
                     && before != Some(b'/')
                     && !value.contains("::")
@@ -263,8 +273,7 @@ impl Assignment<'_> {
                     && (shape.has_digit || shape.has_symbol)
                     && value.len() >= length_needed
             }
-        };
-        convincing.then_some(start..start + length)
+        }
     }
 
     /// Whether nothing but a comma, a closing quote or a comment follows in the line.

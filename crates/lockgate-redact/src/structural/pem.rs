@@ -66,6 +66,12 @@ fn end_of_key(text: &str, body_start: usize) -> usize {
 /// The first place that looks like a key, upwards from its last line.
 fn start_of_key(text: &str, last_line: usize) -> usize {
     let from = text.ceil_char_boundary(last_line.saturating_sub(LONGEST));
+    // No line of a key holds dashes: what stands before the line behind them is looked at by nobody, and so, in a text of
+    // nothing but last lines, everything once.
+    let from = match text[from..last_line].rfind(DASHES).map(|dashes| from + dashes + DASHES.len()) {
+        Some(behind) => text[behind..last_line].find(SEPARATORS).map_or(last_line, |line_end| behind + line_end),
+        None => from,
+    };
     let body = &text[from..last_line];
     let mut start = last_line;
     for line in Lines(body, 0..body.len()).rev() {

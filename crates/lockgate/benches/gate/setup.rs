@@ -1,11 +1,9 @@
 //! A gate over a few tools, and runs of it.
 
 use lockgate::contract::call::{ActionLanguage, ToolCall};
-use lockgate::contract::effect::OnUnknown;
-use lockgate::contract::event::{Body, NewEvent};
 use lockgate::contract::ids::RunId;
 use lockgate::contract::ports::NewRun;
-use lockgate::contract::run::{RunKind, RunStart};
+use lockgate::contract::run::RunStart;
 use lockgate::executor::{Request, RunLog, Scope, Terms};
 use lockgate::prelude::*;
 use tokio::runtime::Runtime;
@@ -105,24 +103,7 @@ impl Setup {
         let binding = self.registry.discover(&subject).bind();
         let allowed = Arc::new(binding.allowed.clone());
         let run_id = RunId::from_random(number);
-        let start = RunStart {
-            kind: RunKind::Direct,
-            task: None,
-            system: None,
-            subject: subject.clone(),
-            binding,
-            budget: Budget::default(),
-            on_unknown: OnUnknown::Stop,
-            model: None,
-            run_file: None,
-        };
-        let new_run = NewRun {
-            run_id: run_id.clone(),
-            tenant: subject.tenant.clone(),
-            kind: RunKind::Direct,
-            title: String::new(),
-            started: NewEvent::new(0, None, Body::RunStarted(Box::new(start))),
-        };
+        let new_run = NewRun::new(run_id.clone(), RunStart::direct(subject.clone(), binding));
         gate.journal().create_run(new_run).await.unwrap();
         let log = Arc::new(RunLog::new(run_id, gate.journal().clone(), 1, Arc::new(|_| {})));
         let scope = Scope {

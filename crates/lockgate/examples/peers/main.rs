@@ -10,7 +10,6 @@ mod tools;
 use std::error::Error;
 use std::time::Duration;
 
-use lockgate::contract::effect::OnUnknown;
 use lockgate::executor::ArgumentErrors;
 use lockgate::models::ChatCompletionsOptions;
 use lockgate::prelude::*;
@@ -48,15 +47,8 @@ async fn one_case(case: &str, base_url: &str, best: bool) -> Result<String, Box<
     let (registry, gate) = gate(options)?;
     let runner = Runner::new(Arc::new(gate), Arc::new(RandomIds), RunnerOptions::default()).with_model(Arc::new(model));
     let subject = Subject::default();
-    let run = AgentRun {
-        task: "Do it.".to_owned(),
-        system: None,
-        binding: registry.discover(&subject).bind(),
-        subject,
-        budget: Budget::default(),
-        on_unknown: OnUnknown::Stop,
-        run_file: None,
-    };
+    let binding = registry.discover(&subject).bind();
+    let run = AgentRun::new("Do it.", subject, binding);
     let (answer, crash) = match tokio::time::timeout(RUN_TIME, runner.start(run)).await {
         Err(_) => (None, Some("still running".to_owned())),
         Ok(Err(error)) => (None, Some(error.to_string())),

@@ -5,11 +5,9 @@ use std::error::Error;
 use std::time::Instant;
 
 use lockgate::contract::call::{ActionLanguage, ToolCall};
-use lockgate::contract::effect::OnUnknown;
-use lockgate::contract::event::{Body, NewEvent};
 use lockgate::contract::ids::RunId;
 use lockgate::contract::ports::NewRun;
-use lockgate::contract::run::{RunKind, RunStart};
+use lockgate::contract::run::RunStart;
 use lockgate::executor::{Released, Request, RunLog, Scope, Terms};
 use lockgate::prelude::*;
 use serde_json::json;
@@ -57,24 +55,7 @@ async fn scope(registry: &Registry, gate: &Gate, run: &RunId) -> Result<Scope, B
     let subject = Subject::default();
     let binding = registry.discover(&subject).bind();
     let allowed = Arc::new(binding.allowed.clone());
-    let start = RunStart {
-        kind: RunKind::Direct,
-        task: None,
-        system: None,
-        subject: subject.clone(),
-        binding,
-        budget: Budget::default(),
-        on_unknown: OnUnknown::Stop,
-        model: None,
-        run_file: None,
-    };
-    let new_run = NewRun {
-        run_id: run.clone(),
-        tenant: subject.tenant.clone(),
-        kind: RunKind::Direct,
-        title: String::new(),
-        started: NewEvent::new(0, None, Body::RunStarted(Box::new(start))),
-    };
+    let new_run = NewRun::new(run.clone(), RunStart::direct(subject.clone(), binding));
     gate.journal().create_run(new_run).await?;
     Ok(Scope {
         log: Arc::new(RunLog::new(run.clone(), gate.journal().clone(), 1, Arc::new(|_| {}))),

@@ -4,6 +4,8 @@
 
 #![expect(clippy::disallowed_methods, reason = "generated files are written and compared")]
 
+mod where_is;
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 

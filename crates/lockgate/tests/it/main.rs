@@ -3,6 +3,7 @@
 
 mod assembly;
 mod cases;
+mod fuzz_corpus;
 mod generated;
 mod incident;
 mod real;

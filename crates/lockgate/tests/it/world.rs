@@ -210,15 +210,8 @@ impl World {
 
     /// The run that this world starts.
     pub(super) fn agent_run(&self) -> AgentRun {
-        AgentRun {
-            task: self.task.clone(),
-            system: None,
-            subject: self.subject.clone(),
-            binding: self.binding(),
-            budget: self.budget.clone(),
-            on_unknown: self.on_unknown,
-            run_file: None,
-        }
+        let run = AgentRun::new(&self.task, self.subject.clone(), self.binding());
+        AgentRun { budget: self.budget.clone(), on_unknown: self.on_unknown, ..run }
     }
 
     /// Drives a run whose first model turn asks for these calls.

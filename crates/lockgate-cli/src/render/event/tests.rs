@@ -8,6 +8,7 @@ use lockgate::contract::event::{
 use lockgate::contract::ids::{CallId, ErrorId, RunId};
 use lockgate::contract::outcome::{Code, Outcome, Status};
 use lockgate::contract::result::Meta;
+use lockgate::contract::run::Completion;
 use lockgate::contract::time::Timestamp;
 
 use super::{EventTable, note};
@@ -51,7 +52,7 @@ fn a_table_of_events() {
     };
     let response =
         ModelResponded { text: Some("Looking.".to_owned()), calls: vec![], input_tokens: None, output_tokens: None };
-    let completed = RunCompleted { reason: "final_answer".to_owned(), answer: None, completed_by: None };
+    let completed = RunCompleted { reason: Completion::FinalAnswer, answer: None, completed_by: None };
     let bodies = [
         Body::ModelRequested(ModelRequested { messages: 1, tools: 2 }),
         Body::ModelResponded(response),

@@ -9,7 +9,7 @@ use crate::document::{Document, Fault, Limits, Number};
 
 /// A JSON value in the abstract; numbers are `mantissa × 10^exponent`.
 #[derive(Debug, Clone, PartialEq)]
-enum Shape {
+pub(super) enum Shape {
     Null,
     Bool(bool),
     Number(i128, i16),
@@ -26,7 +26,7 @@ fn strings() -> impl Strategy<Value = String> {
     ]
 }
 
-fn shapes() -> impl Strategy<Value = Shape> {
+pub(super) fn shapes() -> impl Strategy<Value = Shape> {
     let leaf = prop_oneof![
         Just(Shape::Null),
         any::<bool>().prop_map(Shape::Bool),
@@ -77,9 +77,9 @@ fn spell(shape: &Shape, choices: &mut impl Iterator<Item = u8>, out: &mut String
         Shape::Object(members) => {
             out.push('{');
             let mut order: Vec<_> = members.iter().collect();
-            if !order.is_empty() {
-                let by = usize::from(choose(255)) % order.len();
-                order.rotate_left(by);
+            for at in 0..order.len() {
+                let other = at + usize::from(choose(255)) % (order.len() - at);
+                order.swap(at, other);
             }
             for (at, (key, member)) in order.into_iter().enumerate() {
                 out.push_str(if at > 0 { " ," } else { "" });
@@ -96,6 +96,11 @@ fn spell_string(value: &str, choose: &mut impl FnMut(u8) -> u8, out: &mut String
     out.push('"');
     for character in value.chars() {
         if character < ' ' || matches!(character, '"' | '\\') || choose(4) == 0 {
+            if let Some(short) = short_escape(character).filter(|_| choose(2) == 0) {
+                out.push('\\');
+                out.push(short);
+                continue;
+            }
             for unit in character.encode_utf16(&mut [0; 2]) {
                 if choose(2) == 0 {
                     let _ = write!(out, "\\u{unit:04x}");
@@ -110,13 +115,26 @@ fn spell_string(value: &str, choose: &mut impl FnMut(u8) -> u8, out: &mut String
     out.push('"');
 }
 
-fn spelled(shape: &Shape, choices: &[u8]) -> Document {
+/// What stands behind the backslash, where a character has an escape of its own (RFC 8259 §7).
+fn short_escape(character: char) -> Option<char> {
+    Some(match character {
+        '"' | '\\' | '/' => character,
+        '\u{8}' => 'b',
+        '\u{c}' => 'f',
+        '\n' => 'n',
+        '\r' => 'r',
+        '\t' => 't',
+        _ => return None,
+    })
+}
+
+pub(super) fn spelled(shape: &Shape, choices: &[u8]) -> Document {
     let mut text = String::new();
     spell(shape, &mut choices.iter().copied().cycle(), &mut text);
     Document::parse(text, Limits::ARGUMENTS).unwrap()
 }
 
-fn choices() -> impl Strategy<Value = Vec<u8>> {
+pub(super) fn choices() -> impl Strategy<Value = Vec<u8>> {
     vec(any::<u8>(), 1..64)
 }
 
@@ -303,7 +321,7 @@ proptest! {
 }
 
 /// The shape with each number's trailing zeros moved into its exponent.
-fn strip_zeros(shape: &Shape) -> Shape {
+pub(super) fn strip_zeros(shape: &Shape) -> Shape {
     match shape {
         Shape::Number(0, _) => Shape::Number(0, 0),
         Shape::Number(mantissa, exponent) if mantissa % 10 == 0 => {

@@ -11,7 +11,7 @@ use crate::ids::ApprovalId;
 use crate::outcome::{Code, Status};
 use crate::ports::Usage;
 use crate::result::Meta;
-use crate::run::{Budget, CompletedBy, Limit, RunBinding, RunKind, RunStart};
+use crate::run::{Budget, CompletedBy, Completion, Limit, RunBinding, RunKind, RunStart};
 use crate::subject::Subject;
 
 fn digest(byte: u8) -> Digest {
@@ -160,7 +160,7 @@ fn bodies() -> Vec<(Body, String)> {
         (Body::RunResumed(RunResumed { budget: None }), "{}".to_owned()),
         (
             Body::RunCompleted(RunCompleted {
-                reason: "goal_reached".to_owned(),
+                reason: Completion::GoalReached,
                 answer: None,
                 completed_by: Some(CompletedBy::Environment),
             }),

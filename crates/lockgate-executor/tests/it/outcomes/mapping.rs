@@ -33,6 +33,18 @@ async fn a_refused_call_is_not_executed_and_says_so_in_one_sentence() {
 }
 
 #[tokio::test]
+async fn a_refusal_that_is_told_again_is_what_the_model_saw() {
+    let bench = Setup::new(|counters| answering(counters, "1")).build().await;
+    let request = bench.request("write", r#"{"n":"x"}"#);
+    let first = settlement(bench.send(&request).await);
+    let again = settlement(bench.send(&request).await);
+    assert_eq!(again.result().meta.deduplicated.as_ref(), Some(&request.call.call_id)); // S-31
+    assert_row(again.outcome(), Status::NotExecuted, false, "invalid_arguments");
+    assert_eq!(again.outcome().observation.text(), again.settled().model_content().text());
+    assert_eq!(again.result().code(), first.result().code());
+}
+
+#[tokio::test]
 async fn a_broken_environment_is_no_valid_action() {
     let bench = Setup::new(|counters| failing(counters, || ToolEnvironmentError::new("connection refused").into()))
         .build()

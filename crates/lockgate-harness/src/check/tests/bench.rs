@@ -201,13 +201,10 @@ impl Bench {
     /// Starts the run and drives it until it stops, its journal fails, or its driver is killed.
     pub(super) async fn start(&self) {
         let run = AgentRun {
-            task: "a task".to_owned(),
             system: Some("be brief".to_owned()),
-            subject: Subject::default(),
-            binding: self.binding.clone(),
             budget: self.setup.budget.clone(),
             on_unknown: self.setup.on_unknown,
-            run_file: None,
+            ..AgentRun::new("a task", Subject::default(), self.binding.clone())
         };
         let runner = self.runner();
         self.journal.drive(Box::pin(async move { drop(runner.start(run).await) })).await;

@@ -39,6 +39,7 @@ pub(super) fn bad() -> Vec<Bad> {
         bad(Unreadable, "edited", "reads", |journal| journal.edit(6, "/data/status", "DONE"), &[6], &[]),
         bad(Unreadable, "edited-version", "reads", |journal| journal.edit(6, "/v", 2), &[6], &[]),
         bad(Unreadable, "edited-type", "reads", |journal| journal.edit(20, "/type", "run.paused"), &[20], &[]),
+        bad(Unreadable, "edited-word", "reads", |journal| journal.edit(20, "/data/reason", "bored"), &[20], &[]),
         bad(Unreadable, "dropped-member", "reads", |journal| journal.remove(2, "/data", "tools"), &[2], &[]),
 
         bad(OneRun, "edited", "reads", |journal| journal.edit(6, "/run_id", "run-00000000ffff"), &[6], &[]),
@@ -222,7 +223,6 @@ pub(super) fn bad() -> Vec<Bad> {
         bad(StopReason, "edited-limit", "limits", |journal| journal.edit(12, "/data/limit", "max_steps"), &[12], &[]),
         bad(StopReason, "edited-reason", "reads", |journal| journal.edit(20, "/data/reason", "goal_reached"), &[19, 20], &[]),
         bad(StopReason, "dropped-list", "approval", |journal| journal.edit(6, "/data/approvals", json!([])), &[6], &[]),
-        bad(StopReason, "edited-word", "reads", |journal| journal.edit(20, "/data/reason", "bored"), &[19, 20], &[]),
         bad(StopReason, "edited-end", "reads", |journal| journal.edit(20, "/data/reason", "call_settled"), &[19, 20], &[]),
         bad(StopReason, "misplaced-channel", "shared",
             |journal| journal.edit(14, "/data/completed_by", "environment"), &[10, 14], &[]),

@@ -5,7 +5,7 @@ use lockgate_contract::run::CompletedBy;
 
 use crate::plan::Command;
 use crate::sketch::{Seen, Sketch};
-use crate::state::Stop;
+use crate::stop::Stop;
 
 #[test]
 fn a_tool_that_completes_the_run_does_so_only_when_it_succeeded() {

@@ -5,7 +5,7 @@ use lockgate_contract::run::Limit;
 
 use super::{commands, parallel};
 use crate::sketch::Sketch;
-use crate::state::Stop;
+use crate::stop::Stop;
 
 #[test]
 fn the_model_is_asked_max_steps_times() {

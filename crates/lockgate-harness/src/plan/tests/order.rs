@@ -1,9 +1,11 @@
 //! The order in which calls go to the gate.
 
+use lockgate_contract::run::Completion;
+
 use super::{commands, parallel};
 use crate::plan::Command;
 use crate::sketch::{Seen, Sketch};
-use crate::state::Stop;
+use crate::stop::Stop;
 
 #[test]
 fn the_model_is_asked_first_and_after_every_settled_turn() {
@@ -19,7 +21,7 @@ fn a_turn_of_text_alone_completes_the_run() {
     sketch.turn(&["look"]).ok(0).says("It is done.");
     let Command::Stop(stop) = sketch.command(&Seen::default()) else { panic!("it goes on") };
     let answer = Some("It is done.".to_owned());
-    assert_eq!(stop, Stop::Completed { reason: "final_answer", answer, completed_by: None }); // C-17, R-213
+    assert_eq!(stop, Stop::Completed { reason: Completion::FinalAnswer, answer, completed_by: None }); // C-17, R-213
 }
 
 #[test]

@@ -11,7 +11,8 @@ use proptest::prelude::*;
 
 use crate::plan::{Command, Planned};
 use crate::sketch::{OPEN_FOR, Seen, Sketch, place, words};
-use crate::state::{RunState, Stop};
+use crate::state::RunState;
+use crate::stop::Stop;
 
 /// What becomes of a call that may start.
 #[derive(Debug, Clone, Copy)]

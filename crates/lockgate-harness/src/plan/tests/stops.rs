@@ -1,11 +1,11 @@
 //! Stop states, their order, and what reopens them.
 
 use lockgate_contract::outcome::Code;
-use lockgate_contract::run::{Budget, Limit, RunKind};
+use lockgate_contract::run::{Budget, Completion, Limit, RunKind};
 
 use crate::plan::Command;
 use crate::sketch::{Seen, Sketch};
-use crate::state::Stop;
+use crate::stop::Stop;
 
 #[test]
 fn the_heavier_reason_stops_the_run() {
@@ -75,7 +75,7 @@ fn a_question_that_was_not_answered_is_asked_again_under_its_number() {
 #[test]
 fn a_run_that_stopped_stays_so() {
     let stops = [
-        Stop::Completed { reason: "final_answer", answer: Some("yes".to_owned()), completed_by: None },
+        Stop::Completed { reason: Completion::FinalAnswer, answer: Some("yes".to_owned()), completed_by: None },
         Stop::LimitReached(Limit::MaxSteps),
         Stop::WaitingForApproval(Vec::new()),
         Stop::NeedsReconciliation(Vec::new()),

@@ -47,7 +47,15 @@ proptest! {
             }
         }
         let subject = Subject { scopes: of_the_subject, ..alice() };
-        let seen = |registry: &Registry| names(&registry.discover(&subject));
+        // People, the model and the run's own set have the same names.
+        let seen = |registry: &Registry| {
+            let discovery = registry.discover(&subject);
+            let (shown, bound) = (names(&discovery), discovery.bind().allowed);
+            assert_eq!(bound.names().collect::<Vec<_>>(), shown);
+            let definitions = registry.definitions(&bound);
+            assert_eq!(definitions.into_iter().map(|definition| definition.name).collect::<Vec<_>>(), shown);
+            shown
+        };
         let demands_met = |registry: &Registry| -> Vec<String> {
             let all = registry.tools();
             let met = all.iter().filter(|tool| meets_demands(&subject, tool.spec()));

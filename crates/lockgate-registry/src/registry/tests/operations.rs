@@ -59,6 +59,8 @@ struct Model {
     tools: BTreeMap<&'static str, u8>,
     runs: Vec<Run>,
     handlers_required: bool,
+    /// The last one that was given out, and what is in its registry where that is not the present one.
+    executor: Option<(RegistryExecutor, Option<Vec<&'static str>>)>,
 }
 
 impl Model {
@@ -135,6 +137,9 @@ fn apply(operation: &Operation, registry: &mut Arc<Registry>, model: &mut Model)
             assert_eq!(restricted.is_ok(), all_known);
             if let Ok(restricted) = restricted {
                 *registry = Arc::new(restricted);
+                if let Some((_, left_behind @ None)) = &mut model.executor {
+                    *left_behind = Some(model.tools.keys().copied().collect());
+                }
                 for name in NAMES.iter().filter(|name| !kept.contains(name)) {
                     model.remove(name);
                 }
@@ -147,8 +152,10 @@ fn apply(operation: &Operation, registry: &mut Arc<Registry>, model: &mut Model)
         }
         Operation::Execute => {
             let complete = model.tools.values().all(|version| *version != 0);
-            assert_eq!(registry.executor().is_ok(), complete);
+            let executor = registry.executor();
+            assert_eq!(executor.is_ok(), complete);
             model.handlers_required |= complete;
+            model.executor = executor.ok().map(|executor| (executor, None)).or_else(|| model.executor.take());
         }
     }
 }
@@ -157,6 +164,11 @@ fn agree(registry: &Registry, model: &Model) {
     let expected: Vec<&str> = model.tools.keys().copied().collect();
     assert_eq!(registry.names(), expected);
     assert_eq!(registry.len(), expected.len());
+    assert_eq!(NAMES.map(|name| registry.get(name).is_some()), NAMES.map(|name| expected.contains(&name)));
+    // Whoever got an executor before the change dispatches to what is there after it.
+    if let Some((executor, left_behind)) = &model.executor {
+        assert_eq!(&executor.registry().names(), left_behind.as_ref().unwrap_or(&expected));
+    }
     let description = registry.describe();
     let capabilities = registry.discover(&Subject::default()).capabilities();
     let tools = registry.tools();
@@ -186,8 +198,6 @@ fn agree(registry: &Registry, model: &Model) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
-
     #[test]
     fn all_lists_agree_after_any_operations(operations in operations()) {
         let mut registry = Arc::new(Registry::default());

@@ -1,0 +1,118 @@
+//! What can be wrong with an approval: each lets nothing run, under its own code.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use lockgate_contract::approval::ApprovalState;
+use lockgate_contract::effect::{Effect, EffectState};
+use lockgate_contract::ids::ApprovalId;
+use lockgate_contract::subject::Subject;
+use lockgate_executor::{Released, Request};
+use lockgate_registry::ReplacementRule;
+
+use super::{asking, bench, word};
+use crate::bench::{Bench, Fault, Method, code, settlement};
+
+/// What is wrong with the approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Record {
+    None,
+    Undecided,
+    Expired,
+    DigestDiffers,
+    OtherCall,
+    OtherTool,
+    OtherDefinition,
+    OtherSubject,
+    Denied,
+    Withdrawn,
+    AlreadyUsed,
+    /// Named, and no such approval exists.
+    Invented,
+    Valid,
+}
+
+const RECORDS: [(Record, &str); 13] = [
+    (Record::None, "approval_required"),
+    (Record::Undecided, "approval_required"),
+    (Record::Expired, "approval_expired"),
+    (Record::DigestDiffers, "approval_stale"),
+    (Record::OtherCall, "approval_stale"),
+    (Record::OtherTool, "approval_stale"),
+    (Record::OtherDefinition, "approval_stale"),
+    (Record::OtherSubject, "approval_stale"),
+    (Record::Denied, "approval_denied"),
+    (Record::Withdrawn, "approval_withdrawn"),
+    (Record::AlreadyUsed, "approval_used"),
+    (Record::Invented, "approval_stale"),
+    (Record::Valid, "ok"),
+];
+
+/// Asks, decides, changes one thing, and sends the call that would then run.
+async fn send(record: Record, bench: &mut Bench, effect: Effect) -> Released {
+    let arguments = r#"{"n":100}"#;
+    let mut request = bench.request(effect.word(), arguments);
+    if record == Record::None {
+        return bench.send(&request).await;
+    }
+    let approval = bench.ask(&request).await.approval_id().clone();
+    request.terms.requested_before = true;
+    request.terms.approval = Some(approval.clone());
+    match record {
+        Record::Undecided => {}
+        Record::Denied => bench.decide(&approval, ApprovalState::Denied).await,
+        _ => bench.decide(&approval, ApprovalState::Granted).await,
+    }
+    match record {
+        Record::Expired => bench.clock.pass(Duration::from_mins(10)),
+        Record::Withdrawn => bench.decide(&approval, ApprovalState::Withdrawn).await,
+        Record::DigestDiffers => r#"{"n":50}"#.clone_into(&mut request.call.arguments_text),
+        Record::OtherCall => {
+            let other = bench.request(effect.word(), arguments);
+            request = Request { terms: request.terms, ..other };
+            request.terms.requested_before = false;
+        }
+        Record::OtherTool => "other".clone_into(&mut request.call.tool_name),
+        Record::OtherDefinition => {
+            let new = asking(&bench.counters, effect, "2.6");
+            bench.registry.replace(new, ReplacementRule::Migrate).unwrap();
+        }
+        Record::OtherSubject => {
+            bench.scope.subject = Arc::new(Subject { tenant: "other".to_owned(), ..Subject::default() });
+        }
+        Record::AlreadyUsed => {
+            // A claim whose result never came.
+            bench.journal.fail(Method::Claim, 0, Fault::UnknownWritten);
+            bench.journal.fail(Method::Settle, 0, Fault::Unavailable);
+            let first = bench.send(&request).await;
+            assert_eq!(word(&first), "storage_unavailable");
+        }
+        Record::Invented => request.terms.approval = Some(ApprovalId::new("apr-0000000000000000")),
+        Record::None | Record::Undecided | Record::Denied | Record::Valid => {}
+    }
+    bench.send(&request).await
+}
+
+#[tokio::test]
+async fn only_a_valid_approval_lets_a_call_run() {
+    for effect in [Effect::Write, Effect::External] {
+        for (record, expected) in RECORDS {
+            let mut bench = bench(effect).await;
+            let released = send(record, &mut bench, effect).await;
+            assert_eq!(word(&released), expected, "{record:?}, {effect}"); // S-39
+            let runs = usize::from(record == Record::Valid);
+            assert_eq!(bench.handler_count(), runs, "{record:?}, {effect}"); // R-168, R-169, R-173
+            let kinds = bench.kinds().await;
+            let used = kinds.iter().filter(|kind| *kind == "approval.consumed").count();
+            assert_eq!(used, usize::from(runs == 1 || record == Record::AlreadyUsed), "{record:?}: {kinds:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_came_of_an_approval_that_was_used_up_is_not_guessed() {
+    let mut bench = bench(Effect::External).await;
+    let released = settlement(send(Record::AlreadyUsed, &mut bench, Effect::External).await);
+    assert_eq!(code(&released), "approval_used");
+    assert_eq!(released.settled().effect_state, EffectState::Unknown); // R-126
+}

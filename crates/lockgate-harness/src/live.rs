@@ -1,0 +1,175 @@
+//! A run that is being driven in this process.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lockgate_contract::event::{Audit, Body, Event, ModelResponded, NewEvent, RespondedCall, Settled};
+use lockgate_contract::ids::{CallId, RunId};
+use lockgate_contract::ports::{ModelResponse, NewRun, RunHold};
+use lockgate_contract::run::{RunKind, RunStart};
+use lockgate_contract::time::Timestamp;
+use lockgate_executor::{Gate, Observer, Request, RunLog, Scope};
+
+use crate::driver::Runner;
+use crate::error::RunError;
+use crate::plan::Planned;
+use crate::state::RunState;
+use crate::turn::Call;
+
+/// A run in this process: its log, its state, and what only this driver knows.
+pub(crate) struct Live {
+    pub(crate) log: Arc<RunLog>,
+    pub(crate) scope: Scope,
+    pub(crate) state: RunState,
+    /// Nobody else drives the run while this is here.
+    _hold: RunHold,
+    inbox: Inbox,
+    /// A time that is known to be over, whatever the clock says.
+    pub(crate) known_past: Timestamp,
+    /// Calls that the gate left open or held.
+    pub(crate) held: BTreeSet<CallId>,
+    /// Argument texts as the model sent them; the journal's are scrubbed.
+    raw: BTreeMap<CallId, String>,
+    /// The calls that have one.
+    pub(crate) unredacted: BTreeSet<CallId>,
+}
+
+type Inbox = Arc<Mutex<Vec<Event>>>;
+
+impl Runner {
+    /// Makes a run, and nobody else can have it.
+    pub(crate) async fn create(&self, start: RunStart) -> Result<Live, RunError> {
+        let run_id = RunId::from_random(self.ids.random());
+        let hold = self.hold(&run_id).await?;
+        let events = self.gate.journal().create_run(NewRun::new(run_id.clone(), start)).await?;
+        self.live(&run_id, &events, hold)
+    }
+
+    /// Takes a run over. Its events are read once nobody else drives it, so what they say is how it stands.
+    pub(crate) async fn open(&self, run_id: &RunId) -> Result<Live, RunError> {
+        let hold = self.hold(run_id).await?;
+        self.live(run_id, &self.events(run_id).await?, hold)
+    }
+
+    async fn hold(&self, run_id: &RunId) -> Result<RunHold, RunError> {
+        self.gate.journal().hold(run_id).await?.ok_or_else(|| RunError::Busy(run_id.clone()))
+    }
+
+    /// Takes a run into this process, as of these events.
+    fn live(&self, run_id: &RunId, events: &[Event], hold: RunHold) -> Result<Live, RunError> {
+        let state = RunState::fold(events).map_err(|cause| RunError::Fold { run: run_id.clone(), cause })?;
+        if let Some(observer) = &self.options.observer {
+            events.iter().filter(|_| state.last_seq() == 1).for_each(|event| observer(event));
+        }
+        let inbox = Inbox::default();
+        let observer: Observer = {
+            let (inbox, outer) = (Arc::clone(&inbox), self.options.observer.clone());
+            Arc::new(move |event| {
+                inbox.lock().unwrap_or_else(PoisonError::into_inner).push(event.clone());
+                if let Some(outer) = &outer {
+                    outer(event);
+                }
+            })
+        };
+        let log = Arc::new(RunLog::new(run_id.clone(), Arc::clone(self.gate.journal()), state.last_seq(), observer));
+        let scope = Scope {
+            log: Arc::clone(&log),
+            subject: Arc::new(state.start().subject.clone()),
+            allowed: Arc::new(state.start().binding.allowed.clone()),
+            cancel: self.options.cancel.clone(),
+            // The driver of an agent's run sets it, and moves it with the run's.
+            deadline: None,
+            progress: self.options.progress.clone(),
+            stale_approval_settles: state.start().kind == RunKind::Agent,
+        };
+        Ok(Live {
+            log,
+            scope,
+            state,
+            _hold: hold,
+            inbox,
+            known_past: Timestamp::default(),
+            held: BTreeSet::new(),
+            raw: BTreeMap::new(),
+            unredacted: BTreeSet::new(),
+        })
+    }
+}
+
+impl Live {
+    pub(crate) async fn append(&mut self, body: Body) -> Result<(), RunError> {
+        let step = self.state.steps().saturating_sub(1);
+        self.append_at(step, body).await
+    }
+
+    pub(crate) async fn append_at(&mut self, step: u32, body: Body) -> Result<(), RunError> {
+        self.log.append(vec![NewEvent::new(step, None, body)]).await?;
+        self.absorb()
+    }
+
+    /// Takes in what the journal accepted.
+    pub(crate) fn absorb(&mut self) -> Result<(), RunError> {
+        let events = std::mem::take(&mut *self.inbox.lock().unwrap_or_else(PoisonError::into_inner));
+        for event in &events {
+            self.state.apply(event).map_err(|cause| RunError::Fold { run: self.log.run_id().clone(), cause })?;
+        }
+        Ok(())
+    }
+
+    /// The model's turn is stored with the ids of its calls in one commit, so that no call is ever known by two ids.
+    pub(crate) async fn responded(&mut self, step: u32, response: ModelResponse, gate: &Gate) -> Result<(), RunError> {
+        let run_id = self.log.run_id().clone();
+        let mut calls = Vec::with_capacity(response.calls.len());
+        for (index, proposed) in (0..).zip(response.calls) {
+            let call_id = run_id.call(step, index);
+            let arguments_text = gate.scrub_arguments(&proposed.arguments_text);
+            calls.push(RespondedCall {
+                call_id: call_id.clone(),
+                provider_call_id: gate.redactor().scrub(&proposed.provider_call_id).into_owned(),
+                tool_name: gate.redactor().scrub(&proposed.name).into_owned(),
+                redacted: arguments_text != proposed.arguments_text,
+                arguments_text,
+                language: proposed.language,
+            });
+            self.unredacted.insert(call_id.clone());
+            self.raw.insert(call_id, proposed.arguments_text);
+        }
+        let text = response.text.map(|text| gate.redactor().scrub(&text).into_owned());
+        let body = ModelResponded { text, calls, input_tokens: None, output_tokens: None }.with_usage(response.usage);
+        self.append_at(step, Body::ModelResponded(body)).await
+    }
+
+    /// The request of a planned call, with its arguments as the model sent them where this process has them.
+    pub(crate) fn request(&self, planned: Planned) -> Request {
+        let Planned { mut call, terms } = planned;
+        if let Some(raw) = self.raw.get(&call.call_id) {
+            call.arguments_text.clone_from(raw);
+        }
+        Request { call, terms }
+    }
+
+    pub(crate) fn call(&self, call_id: &CallId) -> Option<&Call> {
+        self.state.calls().find(|call| call.call_id == *call_id)
+    }
+
+    /// A result that is not in the journal is none: the run stops here rather than going round.
+    pub(crate) fn expect_settled(&self, call_id: &CallId, settled: &Settled) -> Result<(), RunError> {
+        if self.call(call_id).is_some_and(|call| !call.is_open()) {
+            return Ok(());
+        }
+        Err(RunError::NotRecorded { call: call_id.clone(), detail: settled.audit.text.clone().unwrap_or_default() })
+    }
+
+    /// A question that somebody else opened meanwhile is read back: nobody waits for a question that is not known.
+    pub(crate) async fn expect_asked(&mut self, call_id: &CallId, audit: &Audit) -> Result<(), RunError> {
+        let asked = |live: &Self| live.call(call_id).is_some_and(|call| call.approval.is_some());
+        if !asked(self) {
+            self.log.catch_up().await?;
+            self.absorb()?;
+        }
+        if asked(self) {
+            return Ok(());
+        }
+        Err(RunError::NotRecorded { call: call_id.clone(), detail: audit.text.clone().unwrap_or_default() })
+    }
+}

@@ -1,0 +1,190 @@
+//! Which calls of a turn come next: in request order, reads side by side, never across an effect.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use lockgate_contract::ids::ApprovalId;
+use lockgate_contract::outcome::{Code, Status};
+use lockgate_contract::run::{Limit, RunKind};
+use lockgate_executor::{EarlierCall, Terms};
+
+use crate::plan::{Command, Facts, Planned, Verdict};
+use crate::state::RunState;
+use crate::stop::Stop;
+use crate::turn::{Call, Turn};
+
+impl RunState {
+    /// The next calls of a turn that is not settled.
+    pub(super) fn next_of_turn(&self, turn: &Turn, facts: &Facts<'_>) -> Command {
+        if facts.cancelled {
+            let open = turn.calls.iter().filter(|call| call.is_open());
+            return Command::Settle(open.map(|call| cancelled(turn, call)).collect());
+        }
+        let mut waiting = Vec::new();
+        let mut unknown_before = false;
+        for (index, call) in turn.calls.iter().enumerate() {
+            if !call.is_open() {
+                unknown_before |= call.has_unknown_effect();
+                continue;
+            }
+            if unknown_before {
+                let behind = turn.calls[index..].iter().filter(|call| call.is_open());
+                return Command::Settle(behind.map(|call| blocked(turn, call)).collect());
+            }
+            if let Some(verdict) = self.not_runnable(turn, call, facts) {
+                return Command::Settle(vec![verdict]);
+            }
+            match standing(call, facts) {
+                Standing::Waits(approval) => waiting.push(approval),
+                // Whatever held it back is settled by now.
+                Standing::Held | Standing::Ready if waiting.is_empty() => {
+                    return match refused(turn, call) {
+                        Some(verdict) => Command::Settle(vec![verdict]),
+                        None => Command::RunCalls(self.batch(turn, index, facts)),
+                    };
+                }
+                Standing::Held => {}
+                // Something before it waits for a person: it may ask or be refused, but not start.
+                Standing::Ready => {
+                    if call.approval.is_none() {
+                        let mut planned = self.planned(turn, index, facts);
+                        planned.terms.may_start = false;
+                        return Command::RunCalls(vec![planned]);
+                    }
+                }
+            }
+        }
+        Command::Stop(Stop::WaitingForApproval(waiting))
+    }
+
+    /// The calls that start now, from `first` on: several if they only read and share nothing, else one.
+    fn batch(&self, turn: &Turn, first: usize, facts: &Facts<'_>) -> Vec<Planned> {
+        let reads = &self.start().binding.reads;
+        let room = self.budget().max_valid_actions.saturating_sub(self.valid_actions());
+        let most = facts.parallel_reads.min(usize::try_from(room).unwrap_or(usize::MAX)).max(1);
+        let mut keys = BTreeSet::new();
+        let mut batch = Vec::new();
+        for (index, call) in turn.calls.iter().enumerate().skip(first) {
+            let fits = call.is_open()
+                && call.approval.is_none()
+                && reads.get(&call.tool_name).is_some_and(|own| own.is_disjoint(&keys))
+                && self.not_runnable(turn, call, facts).is_none();
+            if batch.is_empty() || fits {
+                batch.push(self.planned(turn, index, facts));
+            }
+            if !fits || batch.len() == most {
+                break;
+            }
+            keys.extend(reads.get(&call.tool_name).into_iter().flatten().cloned());
+        }
+        batch
+    }
+
+    fn planned(&self, turn: &Turn, index: usize, facts: &Facts<'_>) -> Planned {
+        let call = &turn.calls[index];
+        let budget = self.budget();
+        let over_limit = if index >= usize::try_from(budget.max_calls_per_turn).unwrap_or(usize::MAX) {
+            Some(Limit::MaxCallsPerTurn)
+        } else if self.actions_used_up() {
+            Some(Limit::MaxValidActions)
+        } else if self.time_used_up(facts) && self.start().kind == RunKind::Agent {
+            Some(Limit::Deadline)
+        } else {
+            None
+        };
+        let mut planned = Planned::of(turn, call);
+        planned.terms.over_limit = over_limit;
+        planned
+    }
+
+    /// Calls that cannot go through the gate any more.
+    fn not_runnable(&self, turn: &Turn, call: &Call, facts: &Facts<'_>) -> Option<Verdict> {
+        let verdict = |code, started, why| Some(Verdict::of(turn, call, code, started, why));
+        let replayable = self.start().binding.replayable.contains(&call.tool_name) && call.approval.is_none();
+        if call.attempts > 0 && !replayable {
+            verdict(Code::OutcomeUnknown, true, "its driver died after the effect was started, and the result was lost")
+        } else if call.language.is_call() && call.redacted && !facts.unredacted.contains(&call.call_id) {
+            let code = if call.approval.is_some() { Code::ApprovalStale } else { Code::InvalidArguments };
+            verdict(code, false, "a secret was taken out of the stored arguments: they are not what the model sent")
+        } else {
+            None
+        }
+    }
+}
+
+enum Standing {
+    /// A person has to decide about it.
+    Waits(ApprovalId),
+    /// The gate let it pass, and it waits behind another.
+    Held,
+    /// It may go to the gate.
+    Ready,
+}
+
+fn standing(call: &Call, facts: &Facts<'_>) -> Standing {
+    match &call.approval {
+        Some(open) if facts.held.contains(&call.call_id) || !(open.decided || facts.now >= open.expires_at) => {
+            Standing::Waits(open.approval_id.clone())
+        }
+        None if facts.held.contains(&call.call_id) => Standing::Held,
+        _ => Standing::Ready,
+    }
+}
+
+/// What the audit says about a call that a person refused.
+pub(crate) const SAID_NO: &str = "a person said no to this call";
+
+/// A person's no stands, also where the policy would not ask any more. The gate says so too, but only of a call that nothing
+/// else there refuses first: with a limit used up or a denial, the person's answer would not be the call's outcome.
+fn refused(turn: &Turn, call: &Call) -> Option<Verdict> {
+    let code = call.approval.as_ref()?.refused_as?;
+    Some(Verdict::of(turn, call, code, false, SAID_NO))
+}
+
+fn cancelled(turn: &Turn, call: &Call) -> Verdict {
+    let started = call.attempts > 0;
+    let code = if started { Code::Interrupted } else { Code::Cancelled };
+    Verdict::of(turn, call, code, started, "the run was cancelled")
+}
+
+fn blocked(turn: &Turn, call: &Call) -> Verdict {
+    let why = "a call before it in the same turn ended with an unknown effect";
+    Verdict::of(turn, call, Code::Blocked, false, why)
+}
+
+impl Verdict {
+    fn of(turn: &Turn, call: &Call, code: Code, started: bool, why: &'static str) -> Self {
+        Self { planned: Planned::of(turn, call), code, started, why }
+    }
+}
+
+impl Planned {
+    fn of(turn: &Turn, call: &Call) -> Self {
+        let terms = Terms {
+            requested_before: call.requested,
+            approval: call.approval.as_ref().map(|open| open.approval_id.clone()),
+            attempt: call.attempts.saturating_add(1),
+            earlier: Arc::new(earlier(turn, call)),
+            ..Terms::default()
+        };
+        Self { call: call.tool_call(), terms }
+    }
+}
+
+/// The executed calls of the turn before this one that it can be a duplicate of: a flood of refused calls costs nothing.
+fn earlier(turn: &Turn, call: &Call) -> Vec<EarlierCall> {
+    turn.calls
+        .iter()
+        .take_while(|earlier| earlier.call_id != call.call_id)
+        .filter(|earlier| earlier.tool_name == call.tool_name)
+        .filter_map(|earlier| {
+            let settled = earlier.settled.as_ref().filter(|settled| settled.status == Status::Executed)?;
+            Some(EarlierCall {
+                call_id: earlier.call_id.clone(),
+                tool_name: earlier.tool_name.clone(),
+                arguments_digest: settled.audit.arguments_digest?,
+                settled: settled.clone(),
+            })
+        })
+        .collect()
+}
