@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use lockgate::config::RunFile;
 use lockgate::contract::approval::ApprovalState;
 use lockgate::contract::call::ActionLanguage;
 use lockgate::contract::document::{Document, Limits};
@@ -14,6 +15,7 @@ use lockgate::contract::time::Timestamp;
 use lockgate::harness::check::{self, Export};
 use lockgate::prelude::*;
 use lockgate::redact::Scrubber;
+use lockgate::sources::mock::MockTool;
 
 /// One tool of each kind that the gate treats differently.
 pub(crate) const TOOLS: &str = r#"
@@ -196,11 +198,14 @@ async fn drive(model: ScriptedModel) {
     assert!(check::events(&export.runs[0].events).is_empty());
 }
 
+/// Read once: that is slower than a run.
+static MOCKS: LazyLock<Vec<MockTool>> =
+    LazyLock::new(|| RunFile::parse(Path::new("run.toml"), TOOLS).unwrap().tools.mock);
+
 /// Anew for each run: a mock counts its calls.
 fn registry() -> Registry {
-    let file = lockgate::config::RunFile::parse(Path::new("run.toml"), TOOLS).unwrap();
     let registry = Registry::default();
-    for mock in file.tools.mock {
+    for mock in MOCKS.iter().cloned() {
         registry.register(mock.into_spec(Path::new(""), 0).unwrap()).unwrap();
     }
     registry

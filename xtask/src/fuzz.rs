@@ -1,5 +1,7 @@
 //! Fuzzing: `cargo fuzz` over the programs of `fuzz/`, each for a bounded time, and the corpus that is kept of it.
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::files::below;
@@ -11,10 +13,14 @@ const SECONDS: &str = "600";
 /// What one input may be and cost: bytes, seconds, and megabytes of the whole process.
 const LIMITS: [&str; 3] = ["-max_len=16384", "-timeout=5", "-rss_limit_mb=512"];
 
-/// Where seeds and finds are until they are merged, below the checkout.
+/// What is kept of each target: so many files, none of more bytes. It is replayed with every run of the tests.
+const MOST_FILES: usize = 100;
+const MOST_BYTES: u64 = 4096;
+
+/// Where seeds and finds are until what is worth it is kept, below the checkout.
 const WORK: &str = "fuzz/target/corpus";
 
-/// Runs the named targets, or all; the corpus of each is then the smallest that reaches as much.
+/// Runs the named targets, or all; the corpus of each is then of inputs that reach what its seeds do not.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     let (seconds, names) = match arguments {
         [flag, seconds, names @ ..] if flag == "--seconds" => (seconds.as_str(), names),
@@ -24,19 +30,38 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     if let Some(unknown) = names.iter().find(|name| !targets.contains(name)) {
         return Err(format!("xtask: there is no fuzz target `{unknown}`: the targets are {}", targets.join(", ")));
     }
-    let seeds = root.join(WORK).join("seeds");
-    let replay = ["nextest", "run", "--package", "lockgate", "--test", "it", "fuzz_corpus::"];
-    cargo(replay[0], &replay[1..], &[("LOCKGATE_SEEDS", &seeds.to_string_lossy())])?;
+    let all_seeds = fresh(&root.join(WORK).join("seeds"))?;
+    let replay = ["run", "--package", "lockgate", "--test", "it", "fuzz_corpus::"];
+    cargo("nextest", &replay, &[("LOCKGATE_SEEDS", &all_seeds.to_string_lossy())])?;
     for target in targets.iter().filter(|target| names.is_empty() || names.contains(target)) {
         let found = fresh(&root.join(WORK).join("found").join(target))?;
-        let merged = fresh(&root.join(WORK).join("merged").join(target))?;
         let kept = root.join("fuzz/corpus").join(target);
-        let seeds = seeds.join(target);
+        let seeds = all_seeds.join(target);
         make(&kept)?;
         fuzz(root, target, &[&found, &kept, &seeds], &[&format!("-max_total_time={seconds}")])?;
+        let known = names_in(&seeds)?;
         // Counters tell how often a line was reached: the kept corpus need not show every number.
-        fuzz(root, target, &[&merged, &kept, &seeds, &found], &["-merge=1", "-use_counters=0"])?;
-        replace(&kept, &merged)?;
+        fuzz(root, target, &[&seeds, &kept, &found], &["-merge=1", "-use_counters=0"])?;
+        keep(&seeds, &known, &fresh(&kept)?)?;
+    }
+    Ok(())
+}
+
+/// Moves files that are not known: where there are too many, some of every size.
+fn keep(merged: &Path, known: &BTreeSet<OsString>, kept: &Path) -> Result<(), String> {
+    let fault = |error| format!("{}: {error}", merged.display());
+    let mut sizes = Vec::new();
+    for name in names_in(merged)?.difference(known) {
+        let size = std::fs::metadata(merged.join(name)).map_err(fault)?.len();
+        if size <= MOST_BYTES {
+            sizes.push((size, name.clone()));
+        }
+    }
+    sizes.sort();
+    let count = sizes.len().min(MOST_FILES);
+    for index in 0..count {
+        let (_, name) = &sizes[index * sizes.len() / count];
+        std::fs::rename(merged.join(name), kept.join(name)).map_err(fault)?;
     }
     Ok(())
 }
@@ -75,9 +100,8 @@ fn make(folder: &Path) -> Result<(), String> {
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
 }
 
-/// The kept corpus is what was merged.
-fn replace(kept: &Path, merged: &Path) -> Result<(), String> {
-    std::fs::remove_dir_all(kept)
-        .and_then(|()| std::fs::rename(merged, kept))
-        .map_err(|error| format!("{}: {error}", kept.display()))
+fn names_in(folder: &Path) -> Result<BTreeSet<OsString>, String> {
+    let fault = |error| format!("{}: {error}", folder.display());
+    let entries = std::fs::read_dir(folder).map_err(fault)?;
+    entries.map(|entry| entry.map(|entry| entry.file_name()).map_err(fault)).collect()
 }

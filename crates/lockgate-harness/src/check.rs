@@ -43,7 +43,7 @@ pub struct Defect {
     /// What does not hold.
     pub invariant: Invariant,
     /// The numbers of the events that show it, ascending: where something is missing, those that it is missing between.
-    /// Empty where a line of an export has no readable number.
+    /// Empty where a line of an export has no readable number, and where there are no events at all.
     pub seqs: Vec<u64>,
     /// The call that it is about.
     pub call_id: Option<CallId>,
@@ -57,6 +57,10 @@ pub struct Defect {
 /// defect.
 pub fn events(events: &[Event]) -> Vec<Defect> {
     let (in_order, mut defects) = numbering::in_order(events);
+    if events.is_empty() {
+        let text = "the run has no events, not even `run.started`".to_owned();
+        defects.push(Defect { invariant: Invariant::Beginning, seqs: Vec::new(), call_id: None, text });
+    }
     let mut ledger = Ledger::default();
     for event in in_order {
         ledger.take(event);

@@ -20,6 +20,10 @@ use crate::plan::{Command, Facts, Planned, Verdict};
 use crate::state::RunState;
 use crate::stop::Stop;
 
+/// A turn of more calls is no answer, unless the budget allows it. Each call gets its result, also where the budget refuses
+/// it, and what comes next is asked over all calls of the turn after each of them.
+const MOST_CALLS: usize = 4096;
+
 /// Drives runs: one gate, one source of ids, and a model where agents run.
 #[derive(Clone)]
 pub struct Runner {
@@ -206,7 +210,12 @@ impl Runner {
                 return Ok(());
             }
         };
+        let most = MOST_CALLS.max(usize::try_from(live.state.budget().max_calls_per_turn).unwrap_or(usize::MAX));
         match answer {
+            Ok(response) if response.calls.len() > most => {
+                let detail = format!("it asks for {} calls, and more than {most} are not read", response.calls.len());
+                live.append_at(step, self.model_failed(&ModelError::InvalidResponse { detail })).await
+            }
             Ok(response) => live.responded(step, response, &self.gate).await,
             Err(error) => live.append_at(step, self.model_failed(&error)).await,
         }

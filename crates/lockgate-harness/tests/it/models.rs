@@ -44,6 +44,17 @@ async fn every_kind_of_failure_fails_the_run_under_its_own_word() {
     }
 }
 
+/// Found while fuzzing: what comes next is asked over all calls of a turn after each of them, so that a turn of 64,000 calls, five
+/// megabytes, took minutes.
+#[tokio::test(start_paused = true)]
+async fn a_turn_of_thousands_of_calls_is_no_answer() {
+    let many = vec![("look", OK); 4097];
+    let bench = Bench::new([calls(&many)]);
+    let run = bench.run().await;
+    assert_eq!(stop(&run), (RunStatus::Failed, "model_invalid_response".to_owned()));
+    assert_eq!(run.calls().count(), 0);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_model_that_never_answers_meets_the_deadline() {
     let bench = Bench::new([calls(&[("look", OK)]), Turn::Hangs]).within(|budget| budget.deadline_ms = 5000);

@@ -8,7 +8,7 @@ fn scrubber() -> Scrubber {
     ScrubberBuilder::new().build().unwrap()
 }
 
-/// Found by fuzzing: each beginning was followed to the same far end, and none of them is a secret.
+/// Found while fuzzing: each beginning was followed to the same far end, and none of them is a secret.
 #[test]
 fn what_is_followed_in_vain_too_often_goes() {
     let scrubber = scrubber();
@@ -21,7 +21,7 @@ fn what_is_followed_in_vain_too_often_goes() {
     }
 }
 
-/// Found by fuzzing: from each last line, 64 KiB were searched for the first one.
+/// Found while fuzzing: from each last line, 64 KiB were searched for the first one.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "it is about the machine's time")]
 fn a_text_of_last_lines_is_looked_at_once() {

@@ -2,7 +2,7 @@
 
 use super::corpus::{defects, lines};
 use super::good;
-use crate::check::{Export, Invariant};
+use crate::check::{self, Export, Invariant};
 
 fn journal(name: &str) -> String {
     let journals = good::journals();
@@ -55,4 +55,11 @@ fn the_protocol_view_is_no_whole_journal() {
 fn nothing_is_no_defect() {
     assert!(Export::read(b"").runs.is_empty());
     assert_eq!(defects(b"\n \n"), []);
+}
+
+/// Found by fuzzing: a run whose events were taken away was one that keeps every promise.
+#[test]
+fn a_run_without_events_has_no_beginning() {
+    let found = check::events(&[]);
+    assert_eq!(found.iter().map(|defect| defect.invariant).collect::<Vec<_>>(), [Invariant::Beginning]);
 }
