@@ -100,6 +100,12 @@ fn approval(state: ApprovalState) -> Approval {
 }
 
 #[test]
+fn an_approval_is_bound_to_tenant_user_and_agent() {
+    let subject = Subject { tenant: "t".to_owned(), user: "u".to_owned(), agent: "a".to_owned(), ..Subject::default() };
+    assert_eq!(Binding::subject(&subject), ["t", "u", "a"]);
+}
+
+#[test]
 fn only_what_is_still_open_expires() {
     use ApprovalState::{Consumed, Denied, Expired, Granted, Pending, Withdrawn};
     for (state, before, after) in [

@@ -75,6 +75,11 @@ fn one_value_for_every_reader() {
 }
 
 #[test]
+fn they_are_shown_as_they_were_written() {
+    assert_eq!(format!("{:?}", parse("{ \"a\": 1.0 }")), "{ \"a\": 1.0 }");
+}
+
+#[test]
 fn the_digest_goes_by_value() {
     let digest = parse("{\"a\":1,\"b\":\"x\"}").digest();
     assert_eq!(digest, parse(" {\"b\":\"\\u0078\",\"a\":1.0e0} ").digest());

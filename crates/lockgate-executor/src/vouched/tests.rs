@@ -8,6 +8,7 @@ fn a_plain_sentence_stays() {
         "the queue `jobs` is full (12 of 12), isn't it?",
         "HTTP 503: try again at 10:15",
         "ValueError: bad luck",
+        "code:quota_exceeded, retry:no",
         "ratio 3:4, e.g. 50 %, user's own: \"no\" → «nein»",
         "…",
         "",
@@ -32,6 +33,10 @@ fn no_path_of_the_machine_is_left() {
         "“/SECRET/x.py”",
         "\"/SECRET/my SECRET folder SECRET/x.py\"",
         "'/SECRET/my SECRET folder SECRET/x.py'",
+        "“/SECRET/my SECRET folder SECRET/x.py”",
+        "‘/SECRET/my SECRET folder SECRET/x.py’",
+        "«/SECRET/my SECRET folder SECRET/x.py»",
+        "path\"/SECRET/my SECRET folder SECRET/x.py\"",
         "path='/SECRET/my SECRET folder SECRET/x.py'",
         "path=\"/SECRET/my SECRET folder SECRET/x.py\"",
         "File(\"C:\\SECRET files\\SECRET\\x\")",
@@ -88,6 +93,7 @@ fn the_words_around_a_path_stay() {
     assert_eq!(without_paths("cannot open /srv/app/x.py: denied"), "cannot open [path] denied");
     assert_eq!(without_paths("cannot open \"/srv/my app/x.py\": denied"), "cannot open [path]: denied");
     assert_eq!(without_paths("error in /srv/x.py:3"), "error in [path]");
+    assert_eq!(without_paths("it isn't in /srv/x, so don't ask"), "it isn't in [path] so don't ask");
     assert_eq!(without_paths("no row for key=/srv/x in `jobs`"), "no row for [path] in `jobs`");
 }
 

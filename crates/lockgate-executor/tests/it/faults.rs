@@ -144,6 +144,10 @@ async fn others_events_are_seen_first_and_once() {
     bench.scope.log.catch_up().await.unwrap();
     let seen: Vec<u64> = bench.seen.lock().unwrap().iter().map(|event| event.seq).collect();
     assert_eq!(seen, [2, 3, 4, 5, 6, 7]);
+    // Events are read back where somebody else wrote some, and not for every call.
+    let before = bench.journal.calls(Method::Events);
+    bench.call("write").await;
+    assert_eq!(bench.journal.calls(Method::Events), before);
 }
 
 #[tokio::test]

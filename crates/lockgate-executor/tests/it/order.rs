@@ -1,15 +1,20 @@
 //! The order of the checks (R-061, R-062, R-226; part 5, "pipeline order"): a call that would fail at one stage and at every
 //! later one is refused at the first, and nothing behind it is entered.
 
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
 use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::effect::{Effect, Permission};
 use lockgate_contract::ports::PolicyDecision;
 use lockgate_contract::run::Limit;
 use lockgate_contract::tool::{Failure, Output, ToolSpec};
-use lockgate_executor::Released;
+use lockgate_executor::{Released, Settlement};
 
-use crate::bench::{Answer, Bench, Fault, Method, Setup, add, code, count, settlement, tool, with_handler};
+use crate::bench::{
+    Answer, Bench, Fault, ManualClock, Method, Setup, add, code, count, settlement, tool, with_handler,
+};
 
 /// The stages at which a call can fail, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -272,4 +277,29 @@ async fn declared_paths_name_only_what_the_schema_declares() {
     assert!(!named.contains("secret-value"), "{named}"); // R-181
     let unnamed = message(r#"{"to":"bob","/srv/hidden_key":"secret-value"}"#).await;
     assert!(!unnamed.contains("hidden_key") && !unnamed.contains("secret-value"), "{unnamed}"); // R-181
+}
+
+#[tokio::test]
+async fn each_stage_has_its_own_time() {
+    let clock: Arc<OnceLock<Arc<ManualClock>>> = Arc::default();
+    let moved = Arc::clone(&clock);
+    let bench = Setup::new(move |counters| {
+        let handler = move |_, _| {
+            let moved = Arc::clone(&moved);
+            async move {
+                moved.get().unwrap().pass(Duration::from_millis(5));
+                Ok(Output::of(&1))
+            }
+        };
+        vec![with_handler(tool(counters, Effect::Write), counters, handler)]
+    })
+    .build()
+    .await;
+    clock.set(Arc::clone(&bench.clock)).ok().unwrap();
+    let times = |settlement: &Settlement| Document::from_serialize(settlement.times()).unwrap().text().to_owned();
+    let expected =
+        r#"{"proposed":0,"resolved":0,"validated":0,"authorized":0,"recorded":0,"ran":5000,"checked":0,"released":0}"#;
+    assert_eq!(times(&bench.call("write").await), expected);
+    let refused = settlement(bench.send(&bench.request("write", r#"{"n":"x"}"#)).await);
+    assert_eq!(times(&refused), r#"{"proposed":0,"resolved":0,"released":0}"#);
 }
