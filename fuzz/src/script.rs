@@ -161,13 +161,9 @@ async fn drive(model: ScriptedModel) {
         Runner::new(Arc::new(gate.build().unwrap()), ids, RunnerOptions::default()).with_model(Arc::new(model));
     let subject = Subject::default();
     let run = AgentRun {
-        task: "Who owns it?".to_owned(),
-        system: None,
-        binding: registry.discover(&subject).bind(),
-        subject,
         budget: Budget { max_steps: 8, max_valid_actions: 12, max_calls_per_turn: 8, ..Budget::default() },
         on_unknown: OnUnknown::TellModel,
-        run_file: None,
+        ..AgentRun::new("Who owns it?", subject.clone(), registry.discover(&subject).bind())
     };
     let mut state = runner.start(run).await.unwrap();
     for _ in 0..8 {

@@ -44,8 +44,10 @@ impl<'g> Validated<'g> {
             verdict = self.decide(permission) => verdict,
             () = self.scope().cancel.cancelled() => return Err(Exit::Cancelled { started: false }),
             // A policy that does not answer allows nothing.
-            // Made when it is first waited for: an answer that is there at once needs no timer.
-            () = async { tokio::time::sleep(self.gate().options.call_timeout).await } => {
+            () = async {
+                // Made when it is first waited for: an answer that is there at once needs no timer.
+                tokio::time::sleep(self.gate().options.call_timeout).await;
+            } => {
                 return Err(Refusal::new(Code::PolicyDenied, "the policy could not be evaluated: no answer in time").into());
             }
         };
@@ -222,8 +224,9 @@ impl<'g> Validated<'g> {
                 Ok(())
             }
             Err(error) => {
-                // Nothing was written: the call's ending must not tell of a question that is not open.
+                // The call's ending must not tell of a question that is not open, nor repeat what stands.
                 trail.pending.retain(|event| event.kind != EventType::ApprovalRequested);
+                trail.forget_what_stands().await;
                 Err(storage_unavailable(&error))
             }
         }

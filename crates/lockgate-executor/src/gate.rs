@@ -136,7 +136,7 @@ impl Gate {
     }
 
     /// The text without secrets. Of a text whose redactor breaks the promise of its port, nothing is shown.
-    pub(crate) fn scrub<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    pub fn scrub<'t>(&self, text: &'t str) -> Cow<'t, str> {
         catch_unwind(AssertUnwindSafe(|| self.redactor.scrub(text))).unwrap_or_else(|panic| {
             // The panic's own text may be the secret.
             let _ = panic_text(panic);

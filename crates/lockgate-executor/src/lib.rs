@@ -29,6 +29,6 @@ mod vouched;
 pub use error::GateError;
 pub use gate::{ArgumentErrors, Dispatch, Gate, GateBuilder, GateOptions};
 pub use released::{Open, Released, Settlement};
-pub use run_log::{Observer, RunLog};
+pub use run_log::{Observer, RunLog, show};
 pub use scope::{EarlierCall, Request, Scope, Terms};
 pub use trail::StageTimes;

@@ -42,8 +42,9 @@ impl<'g> Authorized<'g> {
         if !may_ride {
             let claim = self.claim();
             if let Err(refused) = self.scope().log.claim(claim, trail.pending.clone()).await {
-                // Nothing was written: the request still has to be, but not a start that did not happen.
+                // The request still has to be written, unless it stands; a start does not happen any more.
                 trail.pending.retain(|event| !event.kind.is_start());
+                trail.forget_what_stands().await;
                 return Err(self.refused_claim(refused));
             }
             trail.pending.clear();

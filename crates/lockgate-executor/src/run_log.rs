@@ -48,26 +48,28 @@ impl RunLog {
     /// Adds events.
     pub async fn append(&self, events: Vec<NewEvent>) -> Result<(), JournalError> {
         let mut last_seen = self.last_seen.lock().await;
-        let appended = answered(async { self.journal.append(&self.run_id, events).await }).await?;
+        let appended = written(async { self.journal.append(&self.run_id, events).await }).await?;
         self.deliver(&mut last_seen, appended).await
     }
 
     /// Reads what others wrote since.
     pub async fn catch_up(&self) -> Result<(), JournalError> {
         let mut last_seen = self.last_seen.lock().await;
-        let events = answered(async { self.journal.events(&self.run_id, *last_seen).await }).await?;
+        let events = self.events(*last_seen).await?;
         self.deliver(&mut last_seen, events).await
     }
 
     pub(crate) async fn ask(&self, approval: Approval, events: Vec<NewEvent>) -> Result<(), JournalError> {
         let mut last_seen = self.last_seen.lock().await;
-        let appended = answered(async { self.journal.ask(approval, events).await }).await?;
-        self.deliver(&mut last_seen, appended).await
+        let appended = written(async { self.journal.ask(approval, events).await }).await?;
+        // The question stands from here on, also when a reading back of others' events fails.
+        let _ = self.deliver(&mut last_seen, appended).await;
+        Ok(())
     }
 
     pub(crate) async fn claim(&self, claim: Claim, events: Vec<NewEvent>) -> Result<(), ClaimRefused> {
         let mut last_seen = self.last_seen.lock().await;
-        let appended = answered(async { self.journal.claim(&self.run_id, claim, events).await }).await?;
+        let appended = written(async { self.journal.claim(&self.run_id, claim, events).await }).await?;
         // The claim stands from here on: the handler must run, also when a reading back of others' events fails.
         let _ = self.deliver(&mut last_seen, appended).await;
         Ok(())
@@ -80,7 +82,7 @@ impl RunLog {
         events: Vec<NewEvent>,
     ) -> Result<(), JournalError> {
         let mut last_seen = self.last_seen.lock().await;
-        let appended = answered(async { self.journal.settle(&self.run_id, call, artifact, events).await }).await?;
+        let appended = written(async { self.journal.settle(&self.run_id, call, artifact, events).await }).await?;
         // The result stands from here on, also when a reading back of others' events fails.
         let _ = self.deliver(&mut last_seen, appended).await;
         Ok(())
@@ -88,53 +90,69 @@ impl RunLog {
 
     /// The one result of a call that was settled before.
     pub(crate) async fn settled(&self, call: &CallId) -> Result<Option<Arc<Settled>>, JournalError> {
-        let mut last_seen = self.last_seen.lock().await;
-        let events = answered(async { self.journal.events(&self.run_id, 0).await }).await?;
-        let of_call = |event: &&Event| event.call_id.as_ref() == Some(call);
-        let settled = events.iter().filter(of_call).find_map(|event| match event.body() {
+        let events = self.of_call(call).await?;
+        Ok(events.iter().find_map(|event| match event.body() {
             Ok(Body::Settled(settled)) => Some(settled),
             _ => None,
-        });
+        }))
+    }
+
+    /// The events of a call that stand in the journal.
+    pub(crate) async fn of_call(&self, call: &CallId) -> Result<Vec<Event>, JournalError> {
+        let mut last_seen = self.last_seen.lock().await;
+        let events = self.events(0).await?;
+        let of_call = |event: &&Event| event.call_id.as_ref() == Some(call);
+        let found = events.iter().filter(of_call).cloned().collect();
         self.deliver(&mut last_seen, events).await?;
-        Ok(settled)
+        Ok(found)
+    }
+
+    async fn events(&self, after: u64) -> Result<Vec<Event>, JournalError> {
+        contained(JournalError::Unavailable, async { self.journal.events(&self.run_id, after).await }).await
     }
 
     /// Hands events to the observer, after those that somebody else wrote before them.
     async fn deliver(&self, last_seen: &mut u64, events: Appended) -> Result<(), JournalError> {
         let Some(first) = events.first() else { return Ok(()) };
-        let missed = if first.seq > *last_seen + 1 {
-            answered(async { self.journal.events(&self.run_id, *last_seen).await }).await?
-        } else {
-            Vec::new()
-        };
+        let missed = if first.seq > *last_seen + 1 { self.events(*last_seen).await? } else { Vec::new() };
         for event in missed.iter().chain(&events) {
             if event.seq == *last_seen + 1 {
                 *last_seen = event.seq;
-                self.show(event);
+                show(&self.observer, event);
             }
         }
         Ok(())
     }
+}
 
-    /// Whoever watches changes nothing: what the journal accepted stands, also for an observer that panics.
-    fn show(&self, event: &Event) {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (self.observer)(event))) {
-            tracing::error!(panic = panic_text(panic), "an observer panicked");
-        }
+/// Shows an observer an event. Whoever watches changes nothing: what the journal accepted stands, also for an observer that
+/// panics.
+pub fn show(observer: &Observer, event: &Event) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| observer(event))) {
+        tracing::error!(panic = panic_text(panic), "an observer panicked");
     }
 }
 
-/// What the journal answers. One that panics has not said whether it wrote: nobody knows.
-async fn answered<T, E: From<JournalError>>(asked: impl Future<Output = Result<T, E>>) -> Result<T, E> {
-    let unknown = |panic| JournalError::CommitUnknown(format!("it panicked: {}", panic_text(panic)));
-    AssertUnwindSafe(asked).catch_unwind().await.unwrap_or_else(|panic| Err(unknown(panic).into()))
+/// A journal that panics has not said whether it wrote: nobody knows.
+async fn written<T, E: From<JournalError>>(asked: impl Future<Output = Result<T, E>>) -> Result<T, E> {
+    contained(JournalError::CommitUnknown, asked).await
+}
+
+async fn contained<T, E: From<JournalError>>(
+    failure: fn(String) -> JournalError,
+    asked: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    let failed = |panic| E::from(failure(format!("it panicked: {}", panic_text(panic))));
+    AssertUnwindSafe(asked).catch_unwind().await.unwrap_or_else(|panic| Err(failed(panic)))
 }
 
 /// A run's own artifacts, and nobody else's.
 impl ArtifactStore for RunLog {
     fn read<'a>(&'a self, artifact: &'a ArtifactId) -> BoxFuture<'a, Result<String, ArtifactError>> {
         Box::pin(async move {
-            match self.journal.artifact(&self.run_id, artifact).await {
+            let read =
+                contained(JournalError::Unavailable, async { self.journal.artifact(&self.run_id, artifact).await });
+            match read.await {
                 Ok(Some(text)) => Ok(text),
                 Ok(None) => Err(ArtifactError::NotFound(artifact.clone())),
                 Err(error) => Err(ArtifactError::Unavailable(error.to_string())),

@@ -103,6 +103,13 @@ impl<'g> Trail<'g> {
         self.pending.push(NewEvent::new(self.call.step, Some(self.call.call_id.clone()), body));
     }
 
+    /// After a commit that failed, and of which nobody may know whether it stands: what stands is not written twice.
+    pub(crate) async fn forget_what_stands(&mut self) {
+        if let Ok(events) = self.scope.log.of_call(&self.call.call_id).await {
+            self.pending.retain(|pending| events.iter().all(|event| event.kind != pending.kind));
+        }
+    }
+
     /// The id under which the protected log explains a failure of this call. The same for the same attempt, so that a
     /// history does not change between two readings.
     pub(crate) fn error_id(&self) -> ErrorId {

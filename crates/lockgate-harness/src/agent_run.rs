@@ -1,9 +1,9 @@
 //! An agent's run, before it exists.
 
 use lockgate_contract::effect::OnUnknown;
-use lockgate_contract::ports::Redactor;
 use lockgate_contract::run::{Budget, RunBinding, RunKind, RunStart};
 use lockgate_contract::subject::Subject;
+use lockgate_executor::Gate;
 
 /// An agent's run that does not exist yet.
 #[derive(Debug, Clone)]
@@ -39,8 +39,8 @@ impl AgentRun {
     }
 
     /// What the journal keeps of it: its texts without secrets, and the model's name.
-    pub(crate) fn start(self, redactor: &dyn Redactor, model: Option<&str>) -> RunStart {
-        let scrub = |text: &str| redactor.scrub(text).into_owned();
+    pub(crate) fn start(self, gate: &Gate, model: Option<&str>) -> RunStart {
+        let scrub = |text: &str| gate.scrub(text).into_owned();
         RunStart {
             kind: RunKind::Agent,
             task: Some(scrub(&self.task)),

@@ -85,7 +85,7 @@ impl Runner {
     }
 
     async fn first_call(&self, direct: DirectCall) -> Result<DirectAnswer, RunError> {
-        let title = self.gate.redactor().scrub(&direct.tool_name).into_owned();
+        let title = self.gate.scrub(&direct.tool_name).into_owned();
         let start = RunStart {
             task: Some(format!("call {title}")),
             run_file: direct.run_file,
@@ -202,7 +202,7 @@ impl Runner {
         };
         let result = ToolResult {
             call_id: approval.call_id,
-            tool_name: self.gate.redactor().scrub(&direct.tool_name).into_owned(),
+            tool_name: self.gate.scrub(&direct.tool_name).into_owned(),
             tool_version: (direct.tool_name == approval.tool_name).then(|| approval.tool_version.clone()),
             ok: false,
             data: None,

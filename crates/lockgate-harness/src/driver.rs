@@ -9,7 +9,7 @@ use lockgate_contract::outcome::Code;
 use lockgate_contract::ports::{Ids, JournalError, ModelAdapter, ModelError, ModelRequest};
 use lockgate_contract::run::{Budget, RunKind};
 use lockgate_contract::tool::Progress;
-use lockgate_executor::{Gate, Observer, Released, Request};
+use lockgate_executor::{Gate, Observer, Released, Request, show};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
@@ -19,10 +19,6 @@ use crate::live::Live;
 use crate::plan::{Command, Facts, Planned, Verdict};
 use crate::state::RunState;
 use crate::stop::Stop;
-
-/// A turn of more calls is no answer, unless the budget allows it. Each call gets its result, also where the budget refuses
-/// it, and what comes next is asked over all calls of the turn after each of them.
-const MOST_CALLS: usize = 4096;
 
 /// Drives runs: one gate, one source of ids, and a model where agents run.
 #[derive(Clone)]
@@ -78,8 +74,8 @@ impl Runner {
         let both: Observer = match before {
             None => observer,
             Some(before) => Arc::new(move |event| {
-                before(event);
-                observer(event);
+                show(&before, event);
+                show(&observer, event);
             }),
         };
         Self { options: RunnerOptions { observer: Some(both), ..self.options.clone() }, ..self.clone() }
@@ -98,7 +94,7 @@ impl Runner {
     /// Starts a run and drives it until it stops.
     pub async fn start(&self, run: AgentRun) -> Result<RunState, RunError> {
         let model = self.model.as_ref().map(|model| model.name());
-        let start = run.start(self.gate.redactor().as_ref(), model);
+        let start = run.start(&self.gate, model);
         let live = self.create(start).await?;
         self.drive(live).await
     }
@@ -210,10 +206,9 @@ impl Runner {
                 return Ok(());
             }
         };
-        let most = MOST_CALLS.max(usize::try_from(live.state.budget().max_calls_per_turn).unwrap_or(usize::MAX));
         match answer {
-            Ok(response) if response.calls.len() > most => {
-                let detail = format!("it asks for {} calls, and more than {most} are not read", response.calls.len());
+            Ok(response) if !live.state.reads_turn_of(response.calls.len()) => {
+                let detail = format!("it asks for {} calls in one turn", response.calls.len());
                 live.append_at(step, self.model_failed(&ModelError::InvalidResponse { detail })).await
             }
             Ok(response) => live.responded(step, response, &self.gate).await,
@@ -222,7 +217,7 @@ impl Runner {
     }
 
     fn model_failed(&self, error: &ModelError) -> Body {
-        let detail = self.gate.redactor().scrub(&error.to_string()).into_owned();
+        let detail = self.gate.scrub(&error.to_string()).into_owned();
         Body::ModelFailed(ModelFailed { reason: error.code().to_owned(), detail })
     }
 
@@ -235,7 +230,7 @@ impl Runner {
         for (request, released) in requests.into_iter().zip(released) {
             let call_id = request.call.call_id.clone();
             match released {
-                Released::Settled(settlement) => live.expect_settled(&call_id, settlement.settled())?,
+                Released::Settled(settlement) => live.expect_settled(&call_id, &settlement.settled().audit).await?,
                 Released::Open(open) => {
                     live.expect_asked(&call_id, open.audit()).await?;
                     live.held.insert(call_id);
@@ -274,7 +269,7 @@ impl Runner {
         let released = self.gate.settle(request, code, started, why, &live.scope).await;
         live.absorb()?;
         match released {
-            Released::Settled(settlement) => live.expect_settled(&call_id, settlement.settled()),
+            Released::Settled(settlement) => live.expect_settled(&call_id, &settlement.settled().audit).await,
             Released::Open(_) | Released::Held | Released::Cancelled { .. } => Ok(()),
         }
     }

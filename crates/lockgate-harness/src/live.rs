@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lockgate_contract::event::{Audit, Body, Event, ModelResponded, NewEvent, RespondedCall, Settled};
+use lockgate_contract::event::{Audit, Body, Event, ModelResponded, NewEvent, RespondedCall};
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{ModelResponse, NewRun, RunHold};
 use lockgate_contract::run::{RunKind, RunStart};
 use lockgate_contract::time::Timestamp;
-use lockgate_executor::{Gate, Observer, Request, RunLog, Scope};
+use lockgate_executor::{Gate, Observer, Request, RunLog, Scope, show};
 
 use crate::driver::Runner;
 use crate::error::RunError;
@@ -59,7 +59,8 @@ impl Runner {
     fn live(&self, run_id: &RunId, events: &[Event], hold: RunHold) -> Result<Live, RunError> {
         let state = RunState::fold(events).map_err(|cause| RunError::Fold { run: run_id.clone(), cause })?;
         if let Some(observer) = &self.options.observer {
-            events.iter().filter(|_| state.last_seq() == 1).for_each(|event| observer(event));
+            // Those of a run that was there already were seen when they were written.
+            events.iter().filter(|_| state.last_seq() == 1).for_each(|event| show(observer, event));
         }
         let inbox = Inbox::default();
         let observer: Observer = {
@@ -67,7 +68,7 @@ impl Runner {
             Arc::new(move |event| {
                 inbox.lock().unwrap_or_else(PoisonError::into_inner).push(event.clone());
                 if let Some(outer) = &outer {
-                    outer(event);
+                    show(outer, event);
                 }
             })
         };
@@ -125,8 +126,8 @@ impl Live {
             let arguments_text = gate.scrub_arguments(&proposed.arguments_text);
             calls.push(RespondedCall {
                 call_id: call_id.clone(),
-                provider_call_id: gate.redactor().scrub(&proposed.provider_call_id).into_owned(),
-                tool_name: gate.redactor().scrub(&proposed.name).into_owned(),
+                provider_call_id: gate.scrub(&proposed.provider_call_id).into_owned(),
+                tool_name: gate.scrub(&proposed.name).into_owned(),
                 redacted: arguments_text != proposed.arguments_text,
                 arguments_text,
                 language: proposed.language,
@@ -134,7 +135,7 @@ impl Live {
             self.unredacted.insert(call_id.clone());
             self.raw.insert(call_id, proposed.arguments_text);
         }
-        let text = response.text.map(|text| gate.redactor().scrub(&text).into_owned());
+        let text = response.text.map(|text| gate.scrub(&text).into_owned());
         let body = ModelResponded { text, calls, input_tokens: None, output_tokens: None }.with_usage(response.usage);
         self.append_at(step, Body::ModelResponded(body)).await
     }
@@ -153,21 +154,22 @@ impl Live {
     }
 
     /// A result that is not in the journal is none: the run stops here rather than going round.
-    pub(crate) fn expect_settled(&self, call_id: &CallId, settled: &Settled) -> Result<(), RunError> {
-        if self.call(call_id).is_some_and(|call| !call.is_open()) {
-            return Ok(());
-        }
-        Err(RunError::NotRecorded { call: call_id.clone(), detail: settled.audit.text.clone().unwrap_or_default() })
+    pub(crate) async fn expect_settled(&mut self, call_id: &CallId, audit: &Audit) -> Result<(), RunError> {
+        self.expect(call_id, audit, |call| !call.is_open()).await
     }
 
-    /// A question that somebody else opened meanwhile is read back: nobody waits for a question that is not known.
+    /// Nobody waits for a question that is not known.
     pub(crate) async fn expect_asked(&mut self, call_id: &CallId, audit: &Audit) -> Result<(), RunError> {
-        let asked = |live: &Self| live.call(call_id).is_some_and(|call| call.approval.is_some());
-        if !asked(self) {
+        self.expect(call_id, audit, |call| call.approval.is_some()).await
+    }
+
+    /// What is not known of a call is read back first: somebody else may have written it, or a reading may have failed.
+    async fn expect(&mut self, call_id: &CallId, audit: &Audit, holds: impl Fn(&Call) -> bool) -> Result<(), RunError> {
+        if !self.call(call_id).is_some_and(&holds) {
             self.log.catch_up().await?;
             self.absorb()?;
         }
-        if asked(self) {
+        if self.call(call_id).is_some_and(holds) {
             return Ok(());
         }
         Err(RunError::NotRecorded { call: call_id.clone(), detail: audit.text.clone().unwrap_or_default() })

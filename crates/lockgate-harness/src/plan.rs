@@ -71,7 +71,17 @@ pub struct Facts<'d> {
     pub parallel_reads: usize,
 }
 
+/// The most calls of a turn that are read where the budget allows fewer. Each call gets its result, also where the budget
+/// refuses it, and what comes next is asked over all calls of the turn after each of them.
+const MOST_CALLS_READ: usize = 4096;
+
 impl RunState {
+    /// Whether a turn of so many calls is read, or is no answer: then nothing of it runs, and the run fails.
+    pub(crate) fn reads_turn_of(&self, calls: usize) -> bool {
+        let budget = usize::try_from(self.budget().max_calls_per_turn).unwrap_or(usize::MAX);
+        calls <= MOST_CALLS_READ.max(budget)
+    }
+
     /// What comes next.
     pub fn next(&self, facts: &Facts<'_>) -> Command {
         if let Some(stop) = self.stop() {

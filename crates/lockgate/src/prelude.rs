@@ -4,15 +4,16 @@ pub use std::sync::Arc;
 
 pub use lockgate_contract::approval::{Approval, ApprovalState};
 pub use lockgate_contract::arguments::Arguments;
-pub use lockgate_contract::call::ToolCall;
+pub use lockgate_contract::call::{ActionLanguage, ToolCall};
 pub use lockgate_contract::document::Document;
 pub use lockgate_contract::effect::{Effect, OnUnknown, Permission, ReplayPolicy};
 pub use lockgate_contract::ports::{
-    ActionExecutor, ActionReport, ApprovalFilter, BoxFuture, Decision, Journal, ModelAdapter, PolicyDecision,
-    PolicyEngine, PolicyRequest, PolicyVerdict, Redactor, RunFilter, Visibility,
+    ActionExecutor, ActionReport, ApprovalFilter, BoxFuture, Clock, Decision, Ids, Journal, ModelAdapter, ModelError,
+    ModelRequest, ModelResponse, PolicyDecision, PolicyEngine, PolicyRequest, PolicyVerdict, ProposedCall, Redactor,
+    RunFilter, Visibility,
 };
 pub use lockgate_contract::result::ToolResult;
-pub use lockgate_contract::run::{Budget, RunStatus};
+pub use lockgate_contract::run::{Budget, Completion, Limit, RunStatus};
 pub use lockgate_contract::subject::Subject;
 pub use lockgate_contract::tool::{
     Failure, Handler, Output, ToolContext, ToolEnvironmentError, ToolExecutionError, ToolSpec,

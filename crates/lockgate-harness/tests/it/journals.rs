@@ -1,10 +1,11 @@
 //! Journals that misbehave: machines that lose their power, disks that fail, replies that are lost.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use lockgate_contract::approval::Approval;
-use lockgate_contract::event::{Event, NewEvent};
+use lockgate_contract::document::{Document, Limits};
+use lockgate_contract::event::{Event, EventType, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
     Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, NewRun,
@@ -22,6 +23,8 @@ pub(crate) enum Fault {
     Fails(usize),
     /// Somebody else opens each question first.
     AskedBefore,
+    /// Somebody else writes before each result, and the first reading back of it fails.
+    Unread,
     /// Nothing, but every commit takes a turn of the scheduler.
     Slow,
 }
@@ -31,11 +34,12 @@ pub(crate) struct Faulty {
     inner: Arc<dyn Journal>,
     fault: Fault,
     commits: AtomicUsize,
+    unread: AtomicBool,
 }
 
 impl Faulty {
     pub(crate) fn new(inner: &Arc<dyn Journal>, fault: Fault) -> Arc<Self> {
-        Arc::new(Self { inner: Arc::clone(inner), fault, commits: AtomicUsize::new(0) })
+        Arc::new(Self { inner: Arc::clone(inner), fault, commits: AtomicUsize::new(0), unread: AtomicBool::new(false) })
     }
 
     /// How many commits were tried.
@@ -57,7 +61,7 @@ impl Faulty {
                 tokio::task::yield_now().await;
                 commit.await
             }
-            Fault::Dead(_) | Fault::DeadAfter(_) | Fault::Fails(_) | Fault::AskedBefore => commit.await,
+            Fault::Dead(_) | Fault::DeadAfter(_) | Fault::Fails(_) | Fault::AskedBefore | Fault::Unread => commit.await,
         }
     }
 }
@@ -103,7 +107,15 @@ impl Journal for Faulty {
         artifact: Option<StoredArtifact>,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        Box::pin(self.commit(self.inner.settle(run, call, artifact, events)))
+        Box::pin(async move {
+            if self.fault == Fault::Unread {
+                let kind = EventType::Other("note.added".to_owned());
+                let data = Document::parse("{}", Limits::OWN).expect("an object").into();
+                self.inner.append(run, vec![NewEvent { kind, step: 0, call_id: None, data }]).await?;
+                self.unread.store(true, Ordering::SeqCst);
+            }
+            self.commit(self.inner.settle(run, call, artifact, events)).await
+        })
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
@@ -127,6 +139,9 @@ impl Journal for Faulty {
     }
 
     fn events<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
+        if self.unread.swap(false, Ordering::SeqCst) {
+            return Box::pin(std::future::ready(Err(JournalError::unavailable("the disk is busy"))));
+        }
         self.inner.events(run, after)
     }
 

@@ -12,6 +12,7 @@ mod journals;
 mod languages;
 mod model;
 mod models;
+mod observers;
 mod parallel;
 mod runs;
 mod secrets;

@@ -65,13 +65,7 @@ fn end_of_key(text: &str, body_start: usize) -> usize {
 
 /// The first place that looks like a key, upwards from its last line.
 fn start_of_key(text: &str, last_line: usize) -> usize {
-    let from = text.ceil_char_boundary(last_line.saturating_sub(LONGEST));
-    // No line of a key holds dashes: what stands before the line behind them is looked at by nobody, and so, in a text of
-    // nothing but last lines, everything once.
-    let from = match text[from..last_line].rfind(DASHES).map(|dashes| from + dashes + DASHES.len()) {
-        Some(behind) => text[behind..last_line].find(SEPARATORS).map_or(last_line, |line_end| behind + line_end),
-        None => from,
-    };
+    let from = earliest_start(text, last_line);
     let body = &text[from..last_line];
     let mut start = last_line;
     for line in Lines(body, 0..body.len()).rev() {
@@ -86,6 +80,18 @@ fn start_of_key(text: &str, last_line: usize) -> usize {
         start = from + line.start;
     }
     start
+}
+
+/// What stands before this is no part of the key with this last line.
+///
+/// No line of a key holds dashes: what stands before the line behind them is looked at by nobody, and so, in a text of
+/// nothing but last lines, everything once.
+fn earliest_start(text: &str, last_line: usize) -> usize {
+    let from = text.ceil_char_boundary(last_line.saturating_sub(LONGEST));
+    match text[from..last_line].rfind(DASHES).map(|dashes| from + dashes + DASHES.len()) {
+        Some(behind) => text[behind..last_line].find(SEPARATORS).map_or(last_line, |line_end| behind + line_end),
+        None => from,
+    }
 }
 
 /// The lines of a text, by their places. An escaped line break (`\n` as two characters) or a quote ends one too.

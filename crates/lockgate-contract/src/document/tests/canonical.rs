@@ -63,6 +63,8 @@ fn same_value_looks_through_spellings() {
     assert!(!same("[1,2]", "[2,1]"));
     assert!(!same("[1,2]", "[1,2,3]"));
     assert!(!same("1", "\"1\""));
+    assert!(!same("\"a\"", "\"b\""));
+    assert!(same("\"\\u0041\"", "\"A\""));
     assert!(!same("[]", "{}"));
     assert!(!same("null", "false"));
     assert!(!same("true", "false"));

@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::de::value::{BytesDeserializer, Error, F32Deserializer, I128Deserializer, U128Deserializer};
+use serde::de::{Deserializer, Unexpected, Visitor};
+use serde::{Deserialize, Serialize, forward_to_deserialize_any};
 use serde_json::value::RawValue;
 
 use super::parse;
@@ -127,4 +129,45 @@ fn reserved_keys_below_a_buffer_are_refused() {
     assert_eq!(outer.rest["a"].text(), r#"{"x":1}"#);
     let forged = r#"{"a":{"b":{"$serde_json::private::RawValue":"[1]"}}}"#;
     assert!(serde_json::from_str::<Outer>(forged).is_err());
+}
+
+/// What a format can hand over that JSON's own deserializers do not.
+enum Odd {
+    Some(f32),
+    Nothing,
+    Variant,
+}
+
+impl<'de> Deserializer<'de> for Odd {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self {
+            Self::Some(inner) => visitor.visit_some(F32Deserializer::new(inner)),
+            Self::Nothing => visitor.visit_none(),
+            Self::Variant => Err(serde::de::Error::invalid_type(Unexpected::Enum, &visitor)),
+        }
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+#[test]
+fn what_other_formats_hand_over_is_taken_as_it_is() {
+    fn text<'de>(deserializer: impl Deserializer<'de, Error = Error>) -> Result<String, String> {
+        let document = Document::deserialize(deserializer).map_err(|error| error.to_string())?;
+        Ok(document.text().to_owned())
+    }
+    let (least, most) = (i128::MIN.to_string(), u128::MAX.to_string());
+    assert_eq!(text(I128Deserializer::new(i128::MIN)), Ok(least));
+    assert_eq!(text(U128Deserializer::new(u128::MAX)), Ok(most));
+    assert_eq!(text(F32Deserializer::new(0.1)), Ok("0.1".to_owned()));
+    assert!(text(F32Deserializer::new(f32::INFINITY)).is_err());
+    assert_eq!(text(BytesDeserializer::new(&[0, 255])), Ok("[0,255]".to_owned()));
+    assert_eq!(text(Odd::Some(2.5)), Ok("2.5".to_owned()));
+    assert_eq!(text(Odd::Nothing), Ok("null".to_owned()));
+    assert_eq!(text(Odd::Variant), Err("invalid type: enum, expected any JSON value".to_owned()));
 }

@@ -26,6 +26,14 @@ fn the_last_step_may_complete_the_run() {
 }
 
 #[test]
+fn a_turn_is_read_up_to_a_bound_and_further_where_the_budget_allows() {
+    let usual = Sketch::new().state();
+    assert_eq!((usual.reads_turn_of(4096), usual.reads_turn_of(4097)), (true, false));
+    let large = Sketch::within(|budget| budget.max_calls_per_turn = 5000).state();
+    assert_eq!((large.reads_turn_of(5000), large.reads_turn_of(5001)), (true, false));
+}
+
+#[test]
 fn no_step_at_all() {
     assert_eq!(Sketch::within(|budget| budget.max_steps = 0).next(), "stop: limit_reached max_steps");
 }

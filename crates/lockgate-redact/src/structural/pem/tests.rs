@@ -1,3 +1,4 @@
+use super::earliest_start;
 use crate::ScrubberBuilder;
 use lockgate_contract::ports::Redactor as _;
 
@@ -95,4 +96,17 @@ fn public_material_and_mere_words_stay() {
     ] {
         assert_eq!(scrub(&text), text);
     }
+}
+
+/// Found while fuzzing: from each last line, 64 KiB were searched for the first one.
+#[test]
+fn a_text_of_last_lines_is_looked_at_once() {
+    let line = last("");
+    for body in ["", "\n", "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC", "\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n"] {
+        let text = format!("{line}{body}").repeat(4000);
+        let looked_at: usize = text.match_indices(&line).map(|(at, _)| at - earliest_start(&text, at)).sum();
+        assert!(looked_at <= text.len(), "{looked_at} of {}", text.len());
+    }
+    let bare = line.repeat(4000);
+    assert_eq!(scrub(&bare), bare);
 }

@@ -26,20 +26,26 @@ const STAGES: [(&str, &[&str]); 8] = [
 const MAKERS: [&str; 4] =
     ["lockgate-executor/src", "lockgate-harness/src", "lockgate-journal/src", "lockgate-contract/src/ports"];
 
-/// Where they are tested: the first file that names one is its test.
-const TESTS: [&str; 5] = [
+/// Where they are tested: the first file that names one is its test, one of a crate that makes it before all others.
+const TESTS: [&str; 9] = [
     "lockgate-executor/tests/it/outcomes/before_the_handler.rs",
     "lockgate-executor/tests/it/outcomes",
     "lockgate-executor/tests/it",
+    "lockgate-executor/src",
+    "lockgate-harness/tests/it/runs.rs",
     "lockgate-harness/tests/it",
+    "lockgate-harness/src",
     "lockgate-journal/tests/it",
+    "lockgate-journal/src",
 ];
 
 #[test]
 fn where_is() {
-    let is_product = |path: &str| !["/tests", "/check/", "/sketch"].iter().any(|part| path.contains(part));
-    let makers: Vec<_> = MAKERS.iter().flat_map(|folder| files(folder)).filter(|file| is_product(&file.path)).collect();
-    let tests: Vec<_> = TESTS.iter().flat_map(|folder| files(folder)).collect();
+    let is_test = |path: &str| path.contains("/tests");
+    let makes_none = |path: &str| is_test(path) || ["/check/", "/sketch"].iter().any(|part| path.contains(part));
+    let makers: Vec<_> =
+        MAKERS.iter().flat_map(|folder| files(folder)).filter(|file| !makes_none(&file.path)).collect();
+    let tests: Vec<_> = TESTS.iter().flat_map(|folder| files(folder)).filter(|file| is_test(&file.path)).collect();
     let mut text = include_str!("where_is_intro.md").to_owned();
 
     text.push_str("## Stages\n\n| stage | made in | ends calls with | tests |\n|---|---|---|---|\n");
@@ -60,8 +66,9 @@ fn where_is() {
         let made = made_in(&makers, &format!("Code::{:?}", row.code));
         let _ = writeln!(
             text,
-            "| [{word}](outcomes/{word}.md) | {made} | {} |",
-            test_of(&tests, row.word),
+            "| [{word}](outcomes/{word}.md) | {} | {} |",
+            links(&made),
+            test_of(&tests, row.word, &made),
             word = row.word
         );
     }
@@ -76,12 +83,13 @@ fn where_is() {
         let declaration = format!("pub struct {data} {{");
         let declared =
             files("lockgate-contract/src").into_iter().find(|file| file.text.contains(&declaration)).unwrap();
+        let made = made_in(&makers, &format!("Body::{variant}"));
         let _ = writeln!(
             text,
             "| `{word}` | [`{data}`](../crates/{}) | {} | {} |",
             declared.path,
-            made_in(&makers, &format!("Body::{variant}")),
-            test_of(&tests, word),
+            links(&made),
+            test_of(&tests, word, &made),
         );
     }
     checked_in("docs/where-is.md", &text);
@@ -91,6 +99,12 @@ fn where_is() {
 struct File {
     path: String,
     text: String,
+}
+
+impl File {
+    fn krate(&self) -> Option<&str> {
+        self.path.split('/').next()
+    }
 }
 
 /// The sources below a folder of `crates`, by path.
@@ -112,9 +126,12 @@ fn crates() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-fn made_in(makers: &[File], name: &str) -> String {
-    let made = makers.iter().filter(|file| file.text.lines().any(|line| makes(line, name)));
-    let links: Vec<_> = made.map(|file| link(&file.path)).collect();
+fn made_in<'f>(makers: &'f [File], name: &str) -> Vec<&'f File> {
+    makers.iter().filter(|file| file.text.lines().any(|line| makes(line, name))).collect()
+}
+
+fn links(made: &[&File]) -> String {
+    let links: Vec<_> = made.iter().map(|file| link(&file.path)).collect();
     if links.is_empty() { "[nowhere yet](later-work.md)".to_owned() } else { links.join(", ") }
 }
 
@@ -127,9 +144,12 @@ fn makes(line: &str, name: &str) -> bool {
     })
 }
 
-fn test_of(tests: &[File], word: &str) -> String {
-    let quoted = format!("\"{word}\"");
-    tests.iter().find(|file| file.text.contains(&quoted)).map_or_else(|| "–".to_owned(), |file| link(&file.path))
+fn test_of(tests: &[File], word: &str, made: &[&File]) -> String {
+    // Tests of the plan say of a run `stop: ` and how it ends.
+    let names = [format!("\"{word}\""), format!("\"stop: {} ", word.trim_start_matches("run."))];
+    let naming = || tests.iter().filter(|file| names.iter().any(|name| file.text.contains(name)));
+    let beside = naming().find(|test| made.iter().any(|maker| maker.krate() == test.krate()));
+    beside.or_else(|| naming().next()).map_or_else(|| "–".to_owned(), |file| link(&file.path))
 }
 
 fn link(path: &str) -> String {
