@@ -194,6 +194,11 @@ fn serde_json_values_refuse_what_they_would_round() {
 
 #[test]
 fn signals_of_other_crates_are_refused() {
+    #[derive(Debug, Deserialize)]
+    enum Signalled {
+        #[serde(rename = "$serde_json::private::x")]
+        Signal(#[expect(dead_code, reason = "read by nobody")] u8),
+    }
     for key in [
         "$serde_json::private::RawValue",
         "$serde_json::private::Number",
@@ -206,11 +211,6 @@ fn signals_of_other_crates_are_refused() {
         let error = parse(&text).decode::<serde_json::Value>().unwrap_err();
         assert!(error.pointer().starts_with("/a/$"), "{error}");
         assert!(parse(&text).decode::<BTreeMap<String, BTreeMap<String, String>>>().is_err());
-    }
-    #[derive(Debug, Deserialize)]
-    enum Signalled {
-        #[serde(rename = "$serde_json::private::x")]
-        Signal(#[expect(dead_code, reason = "read by nobody")] u8),
     }
     assert!(parse(r#"{"$serde_json::private::x":1}"#).decode::<Signalled>().is_err());
     decodes(

@@ -103,6 +103,7 @@ fn debug_shows_the_text() {
         format!("{document:?} {document} {:?}", document.root().get("a").unwrap()),
         r#"{"a": 1.0} {"a": 1.0} 1.0"#
     );
+    assert!(format!("{:?}", document.root().members()).contains(r#"{"a": 1.0}"#));
 }
 
 #[test]
