@@ -1,4 +1,6 @@
+use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 
 use super::parse;
 use crate::document::Number;
@@ -52,6 +54,26 @@ fn one_value_has_one_decimal() {
             assert_eq!(parse(spelling).canonical(), decimal);
         }
     }
+}
+
+#[test]
+fn what_is_a_decimal_already_is_not_made_again() {
+    let longest = "1".repeat(40);
+    for text in ["0", "12", "-12.5", &longest] {
+        assert!(matches!(number(text).decimal(), Cow::Borrowed(same) if same == text), "{text}");
+    }
+    for text in ["-0", "1.0", "1e2", &format!("{longest}1")] {
+        assert!(matches!(number(text).decimal(), Cow::Owned(_)), "{text}");
+    }
+}
+
+#[test]
+fn numbers_are_shown_as_written_and_compared_and_hashed_by_value() {
+    let hash = |text: &str| BuildHasherDefault::<DefaultHasher>::default().hash_one(number(text));
+    assert_eq!(format!("{} {:?}", number("1.0"), number("1e2")), "1.0 1e2");
+    assert_eq!(number("1.0").partial_cmp(&number("2")), Some(Ordering::Less));
+    assert_eq!(hash("1.0"), hash("1"));
+    assert_ne!(hash("1"), hash("2"));
 }
 
 #[test]
