@@ -323,7 +323,7 @@ pub(super) fn scan(text: &str, start: usize) -> Result<(Tag, usize), (Fault, usi
     let whole = start + usize::from(bytes.get(start) == Some(&b'-'));
     let mut at = match bytes.get(whole) {
         Some(b'0') => whole + 1,
-        Some(b'1'..=b'9') => digits_end(whole + 1),
+        Some(b'1'..=b'9') => digits_end(whole),
         _ => return Err((Fault::NotJson, whole)),
     };
     let whole_digits = at - whole;

@@ -331,7 +331,7 @@ impl Shape {
 pub(crate) fn is_directory_variable(key: &str, value: &str) -> bool {
     let directory =
         value.starts_with(['/', '~', '.']) || value.get(1..3).is_some_and(|drive| drive == ":\\" || drive == ":/");
-    directory && key.len() >= 3 && key[key.len() - 3..].eq_ignore_ascii_case("pwd")
+    directory && key.as_bytes().last_chunk::<3>().is_some_and(|end| end.eq_ignore_ascii_case(b"pwd"))
 }
 
 /// `name=value`, the beginning of a cookie.

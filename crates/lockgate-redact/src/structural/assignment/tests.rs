@@ -107,3 +107,22 @@ fn harmless_values_stay() {
         assert_eq!(scrub(text), text);
     }
 }
+
+#[test]
+fn a_working_directory_is_known_by_the_end_of_its_key() {
+    for (key, value, expected) in [
+        ("PWD", "/home/me", true),
+        ("OLDPWD", "~/x", true),
+        ("pwd", "C:\\x", true),
+        ("pwd", "hunter22", false),
+        ("password", "/home/me", false),
+        ("wd", "/home/me", false),
+        // Every character of a key may be of several bytes.
+        ("password\u{1cf30}", ".", false),
+        ("pwdé", "/home/me", false),
+        ("é", "/", false),
+        ("", "/", false),
+    ] {
+        assert_eq!(super::is_directory_variable(key, value), expected, "{key}={value}");
+    }
+}
