@@ -44,7 +44,8 @@ pub fn seeds(root: &Path) -> Vec<Vec<u8>> {
     let rules = tests.split("\n    },").map(|rule| rule.as_bytes().to_vec());
     let forms = [
         r#"{"password":"hunter2-hunter2","n":[1,{"api_key":"swordfish"}],"x":"Basic dXNlcjpwYXNz"}"#,
-        r#"{"password𜼰":".","passwordé":"~/x","pwd😀":"/home"} passwordé="/x""#,
+        r#"{"password𜼰":".","passwordé":"~/x","pwd😀":"/home"}"#,
+        "passwordé=/x pwd😀=~/y",
         "Authorization: Bearer abcdefghijklmnopqrstuvwxyz012345\nCookie: sid=0123456789abcdef0123\n",
         "https://user:swordfish@example.com/?token=abcdefghijklmnop&q=c3dvcmRmaXNo",
         "export DATABASE_PASSWORD='wordfish-2x' # ${TOKEN} <token> changeme",

@@ -176,3 +176,33 @@ fn a_key_without_a_value_is_an_error() {
     }
     assert!(Document::from_serialize(&Half).is_err());
 }
+
+#[test]
+fn each_kind_of_scalar_is_written() {
+    fn written(value: &impl Serialize) -> String {
+        Document::from_serialize(value).unwrap().text().to_owned()
+    }
+    #[derive(Serialize)]
+    struct Unit;
+    #[derive(Serialize)]
+    struct Newtype(u64);
+    #[derive(Serialize)]
+    struct Pair(u32, bool);
+    for (value, text) in [
+        (written(&i8::MIN), "-128"),
+        (written(&i16::MIN), "-32768"),
+        (written(&i32::MIN), "-2147483648"),
+        (written(&i64::MIN), "-9223372036854775808"),
+        (written(&u8::MAX), "255"),
+        (written(&u16::MAX), "65535"),
+        (written(&u32::MAX), "4294967295"),
+        (written(&u64::MAX), "18446744073709551615"),
+        (written(&Unit), "null"),
+        (written(&Newtype(7)), "7"),
+        (written(&Pair(7, true)), "[7,true]"),
+        (written(&Some(0.5f32)), "0.5"),
+        (written(&'"'), "\"\\\"\""),
+    ] {
+        assert_eq!(value, text);
+    }
+}
