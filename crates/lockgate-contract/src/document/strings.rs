@@ -148,11 +148,8 @@ pub(super) fn compare_utf16(left: &str, right: &str) -> Ordering {
     if left.is_ascii() || right.is_ascii() {
         return left.cmp(right);
     }
-    let rank = |byte: u8| match byte {
-        0xee | 0xef => byte | 0x10,
-        0xf0..=0xf4 => byte - 2,
-        _ => byte,
-    };
+    // Behind 0xF4, the highest first byte that there is.
+    let rank = |byte: u8| if matches!(byte, 0xee | 0xef) { byte | 0x10 } else { byte };
     let differing = left.bytes().zip(right.bytes()).find(|(left, right)| left != right);
     match differing {
         Some((left, right)) => rank(left).cmp(&rank(right)),
