@@ -14,7 +14,7 @@ use lockgate_executor::Released;
 use lockgate_registry::ReplacementRule;
 
 use crate::bench::{
-    Answer, Bench, Counters, Method, Setup, answering, code, count, reached, settlement, tool, with_handler,
+    Answer, Bench, Counters, Method, Setup, answering, code, count, reached, settlement, tool, with_handler, word,
 };
 
 fn asking(counters: &Arc<Counters>, effect: Effect, version: &str) -> ToolSpec {
@@ -35,14 +35,6 @@ async fn bench(effect: Effect) -> Bench {
     })
     .build()
     .await
-}
-
-fn word(released: &Released) -> String {
-    match released {
-        Released::Settled(settlement) => code(settlement).to_owned(),
-        Released::Open(open) => open.result().code().unwrap().word().to_owned(),
-        other => format!("{other:?}"),
-    }
 }
 
 #[tokio::test]

@@ -10,8 +10,8 @@ use lockgate_contract::subject::Subject;
 use lockgate_executor::{Released, Request};
 use lockgate_registry::ReplacementRule;
 
-use super::{asking, bench, word};
-use crate::bench::{Bench, EFFECTS, Fault, Method, code, settlement};
+use super::{asking, bench};
+use crate::bench::{Bench, EFFECTS, Fault, Method, code, settlement, word};
 
 /// What is wrong with the approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
