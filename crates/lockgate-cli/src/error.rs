@@ -184,17 +184,21 @@ impl CliError {
                 RunError::NotRecorded { .. } => Exit::Unknown,
                 RunError::Journal(error) => of_journal(error, Exit::RunFailed),
                 RunError::Fold { .. } => Exit::RunFailed,
-                RunError::NoModel(_) | RunError::NoSuchApproval(_) | RunError::Busy(_) | RunError::WrongKind { .. } => {
-                    Exit::Usage
-                }
+                RunError::NoModel(_)
+                | RunError::NoSuchApproval(_)
+                | RunError::NothingUnknown(_)
+                | RunError::Busy(_)
+                | RunError::WrongKind { .. } => Exit::Usage,
             },
             Self::Call(error) => match error.as_ref() {
                 RunError::NotRecorded { .. } | RunError::Journal(JournalError::CommitUnknown(_)) => Exit::Unknown,
                 RunError::Journal(error) => of_journal(error, Exit::Environment),
                 RunError::Fold { .. } => Exit::Environment,
-                RunError::NoModel(_) | RunError::NoSuchApproval(_) | RunError::Busy(_) | RunError::WrongKind { .. } => {
-                    Exit::Usage
-                }
+                RunError::NoModel(_)
+                | RunError::NoSuchApproval(_)
+                | RunError::NothingUnknown(_)
+                | RunError::Busy(_)
+                | RunError::WrongKind { .. } => Exit::Usage,
             },
             Self::Decision(DecisionRefused::NotOpen { .. } | DecisionRefused::Digest(_)) => Exit::Failed,
             Self::Defect(_) => Exit::Defect,
@@ -219,6 +223,7 @@ fn run_hint(error: &RunError) -> Option<String> {
         }
         RunError::NoModel(_) => Some("add a table [model] to the run file".to_owned()),
         RunError::Busy(_) => Some("wait until it stops; `lockgate runs show RUN` says how it stands".to_owned()),
+        RunError::NothingUnknown(_) => Some("`lockgate runs list --status needs_reconciliation` shows what waits".to_owned()),
         RunError::NoSuchApproval(_) | RunError::Fold { .. } | RunError::WrongKind { .. } => None,
     }
 }
@@ -230,6 +235,7 @@ fn journal_hint(error: &JournalError) -> Option<&'static str> {
             Some("look at the run before you repeat anything: `lockgate runs show RUN --all`")
         }
         JournalError::NoSuchRun(_) => Some("`lockgate runs list` shows the runs"),
+        JournalError::Fenced { .. } => Some("whoever took it over goes on with it: `lockgate runs show RUN` says how it stands"),
         _ => None,
     }
 }

@@ -9,6 +9,7 @@ mod error;
 mod exit;
 mod output;
 mod panics;
+mod person;
 mod printer;
 mod render;
 mod signals;

@@ -8,7 +8,7 @@ use lockgate::assembly::open_journal;
 use lockgate::config::DEFAULT_JOURNAL;
 use lockgate::contract::approval::Approval;
 use lockgate::contract::event::Event;
-use lockgate::contract::ids::{ApprovalId, RunId};
+use lockgate::contract::ids::{ApprovalId, CallId, RunId};
 use lockgate::contract::ports::{ApprovalFilter, Journal, RunFilter};
 use lockgate::harness::RunState;
 use lockgate::host::files;
@@ -55,6 +55,17 @@ impl Stored {
         let runs = self.journal.runs(RunFilter { limit: u32::MAX, ..RunFilter::default() }).await?;
         let ids: Vec<RunId> = runs.into_iter().map(|run| run.run_id).collect();
         Ok(only("run", typed, &ids)?.clone())
+    }
+
+    /// The call with this id, and its run. The start of the run's id is enough.
+    pub(crate) async fn find_call(&self, typed: &str) -> Result<(RunId, CallId), CliError> {
+        let unknown = || CliError::NotFound { thing: "call", id: typed.to_owned() };
+        let (run, place) = typed.split_once(':').ok_or_else(unknown)?;
+        let run = self.find_run(run).await?;
+        let (_, state) = self.state(&run).await?;
+        let call_id = CallId::new(format!("{run}:{place}"));
+        let known = state.calls().any(|call| call.call_id == call_id);
+        if known { Ok((run, call_id)) } else { Err(unknown()) }
     }
 
     /// The approval with this id, or the only one whose id begins so.

@@ -34,13 +34,14 @@ pub enum InvalidBudgetChange {
     },
 }
 
-const KEYS: [&str; 6] = [
+const KEYS: [&str; 7] = [
     "max_steps",
     "max_valid_actions",
     "max_calls_per_turn",
     "deadline",
     "max_environment_failures",
     "max_repeated_turns",
+    "max_retries",
 ];
 
 impl FromStr for BudgetChange {
@@ -78,7 +79,8 @@ impl BudgetChange {
             "max_calls_per_turn" => budget.max_calls_per_turn = number,
             "deadline" => budget.deadline_ms = self.value,
             "max_environment_failures" => budget.max_environment_failures = number,
-            _ => budget.max_repeated_turns = number,
+            "max_repeated_turns" => budget.max_repeated_turns = number,
+            _ => budget.max_retries = number,
         }
         budget
     }

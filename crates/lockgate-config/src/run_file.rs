@@ -118,6 +118,9 @@ pub struct BudgetTable {
     pub max_environment_failures: Option<u32>,
     /// Model turns in a row with the same calls and results, after which the run fails. Without: 6; 0 switches it off.
     pub max_repeated_turns: Option<u32>,
+    /// Attempts beyond the first, over all calls of the run. Without: 0, nothing is tried again. Only what did not happen, or
+    /// what may happen twice, ever is.
+    pub max_retries: Option<u32>,
 }
 
 /// How calls are checked and run.
@@ -145,6 +148,8 @@ pub struct GateTable {
     /// What foreign schemas that leave objects open mean. Without: `as_declared`.
     #[serde(default)]
     pub unknown_fields: UnknownFieldsRule,
+    /// How long a caller's idempotency key is remembered. Without: `24h`.
+    pub keep_idempotency_keys: Option<TimeSpan>,
 }
 
 /// What a model learns about invalid arguments.
@@ -267,6 +272,7 @@ impl BudgetTable {
                 .map_or(default.deadline_ms, |span| u64::try_from(span.as_duration().as_millis()).unwrap_or(u64::MAX)),
             max_environment_failures: self.max_environment_failures.unwrap_or(default.max_environment_failures),
             max_repeated_turns: self.max_repeated_turns.unwrap_or(default.max_repeated_turns),
+            max_retries: self.max_retries.unwrap_or(default.max_retries),
         }
     }
 }

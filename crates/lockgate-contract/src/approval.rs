@@ -17,6 +17,9 @@ use crate::time::Timestamp;
 pub struct Binding<'a> {
     /// The arguments as they will run.
     pub arguments: &'a Document,
+    /// Which attempt it is for: a further one needs a further approval. Absent for the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
     /// The call.
     pub call_id: &'a CallId,
     /// The digest of the tool's definition.

@@ -1,7 +1,5 @@
 //! What a tool may do to the world, and what follows from it.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 macro_rules! word_enum {
@@ -20,13 +18,15 @@ macro_rules! word_enum {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(self.word())
             }
         }
     };
 }
+
+pub(crate) use word_enum;
 
 word_enum! {
     /// The side-effect class of a tool, from harmless to far-reaching.

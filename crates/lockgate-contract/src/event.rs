@@ -17,9 +17,9 @@ pub use self::body::Body;
 pub use self::data::EventData;
 pub use self::model::{ModelFailed, ModelRequested, ModelResponded, RespondedCall};
 pub use self::run::{
-    RunCancelled, RunCompleted, RunFailed, RunLimitReached, RunNeedsReconciliation, RunResumed, RunWaiting,
+    RunCancelled, RunCompleted, RunFailed, RunLeaseTaken, RunLimitReached, RunNeedsReconciliation, RunResumed, RunWaiting,
 };
-pub use self::settled::{Audit, Settled};
+pub use self::settled::{Audit, CallReconciled, Finding, Settled, ToolAnsweredLate, ToolAttemptFailed};
 pub use self::tool::{ToolRelaxed, ToolRequested, ToolStarted};
 use crate::document::DecodeError;
 use crate::ids::{CallId, RunId};
@@ -86,8 +86,16 @@ event_types! {
     ToolFinished = "tool.finished", Protocol, 1;
     /// The call settled without.
     ToolFailed = "tool.failed", Protocol, 1;
+    /// An attempt failed, and the call is not settled by it: the run may try again.
+    ToolAttemptFailed = "tool.attempt_failed", Journal, 1;
+    /// The result of an attempt without which the call had gone on. It changes nothing.
+    ToolAnsweredLate = "tool.answered_late", Journal, 1;
+    /// It was found out what became of a call with an unknown effect.
+    CallReconciled = "call.reconciled", Journal, 1;
     /// A person has to decide before the run goes on.
     RunWaiting = "run.waiting", Journal, 1;
+    /// A driver took the run over: what an earlier one started and did not finish is lost.
+    RunLeaseTaken = "run.lease_taken", Journal, 1;
     /// A driver took the run up again.
     RunResumed = "run.resumed", Journal, 1;
     /// The goal is reached, or the model gave its answer.
@@ -184,6 +192,11 @@ impl NewEvent {
     /// An event of a body's own type.
     pub fn new(step: u32, call_id: Option<CallId>, body: Body) -> Self {
         Self { kind: body.kind(), step, call_id, data: body.into() }
+    }
+
+    /// The typed body.
+    pub fn body(&self) -> Result<Body, DecodeError> {
+        self.data.body(&self.kind)
     }
 
     /// The event under its number.

@@ -13,8 +13,8 @@ pub use actions::{ActionExecutor, ActionReport};
 pub use artifacts::{ArtifactError, ArtifactStore};
 pub use clock::{Clock, Ids};
 pub use journal::{
-    Appended, ApprovalFilter, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, NewRun, RunFilter,
-    RunHold, RunRecord, StoredArtifact,
+    Appended, ApprovalFilter, CallerKey, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError,
+    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling, StoredArtifact,
 };
 pub use model::{
     Message, MessageCall, ModelAdapter, ModelError, ModelRequest, ModelResponse, ProposedCall, ToolDefinition, Usage,

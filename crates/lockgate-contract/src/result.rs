@@ -72,6 +72,9 @@ pub struct Meta {
     /// The question that is open, with `approval_required`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval_id: Option<crate::ids::ApprovalId>,
+    /// Who found out what became of the call, after its result was lost: `tool`, `late_result`, or a person's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reconciled_by: Option<String>,
 }
 
 impl Meta {

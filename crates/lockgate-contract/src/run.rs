@@ -33,6 +33,12 @@ pub struct RunBinding {
     /// Those that may be run again when a result was lost.
     #[serde(default)]
     pub replayable: BTreeSet<String>,
+    /// Those whose provider recognises an idempotency key, with the milliseconds for which it does.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub keyed: BTreeMap<String, u64>,
+    /// Those that can find out what became of an attempt whose result was lost.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub reconcilable: BTreeSet<String>,
 }
 
 /// The limits of a run. Harness information: no tool knows it.
@@ -52,6 +58,8 @@ pub struct Budget {
     /// Model turns in a row with the same executed calls, arguments and observations, after which the run fails (S-53);
     /// 0 switches it off.
     pub max_repeated_turns: u32,
+    /// Attempts beyond the first, over all calls of the run. Only what did not happen, or may happen twice, is tried again.
+    pub max_retries: u32,
 }
 
 impl Default for Budget {
@@ -63,6 +71,7 @@ impl Default for Budget {
             deadline_ms: 600_000,
             max_environment_failures: 3,
             max_repeated_turns: 6,
+            max_retries: 0,
         }
     }
 }

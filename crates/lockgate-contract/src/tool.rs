@@ -10,4 +10,4 @@ pub use context::{Progress, ToolContext};
 pub use failure::{Failure, ToolEnvironmentError, ToolExecutionError};
 pub use handler::{Handler, Output, OutputContent, Prepared};
 pub use idempotency_key::IdempotencyKey;
-pub use spec::{Audience, HarmlessWhen, InvalidSpec, PreCheck, ToolSpec, ToolSpecBuilder};
+pub use spec::{Audience, HarmlessWhen, InvalidSpec, PreCheck, Reconcile, Reconciled, ToolSpec, ToolSpecBuilder};

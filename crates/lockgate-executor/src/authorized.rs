@@ -133,6 +133,7 @@ impl<'g> Validated<'g> {
         let (scope, spec) = (self.scope(), self.tool().spec());
         let binding = Binding {
             arguments: self.arguments().document(),
+            attempt: Some(self.terms().attempt).filter(|attempt| *attempt > 1),
             call_id: &self.call().call_id,
             definition: spec.definition(),
             effect: spec.effect(),

@@ -10,7 +10,7 @@ pub(crate) enum Exit {
     /// It is settled without an output.
     Refused(Box<Refusal>),
     /// It gets the stored result of an earlier call.
-    Reused { earlier: CallId, settled: Box<Settled> },
+    Reused { earlier: CallId, why: &'static str, settled: Box<Settled> },
     /// It gets an answer and stays open.
     Open { code: Code, approval: ApprovalId, audit: String },
     /// Nothing happened: it may not start yet.

@@ -54,6 +54,8 @@ pub struct GateOptions {
     pub argument_errors: ArgumentErrors,
     /// How long a question to a person stays open.
     pub approval_expires: Duration,
+    /// How long a caller's idempotency key is remembered.
+    pub keep_keys: Duration,
 }
 
 impl Default for GateOptions {
@@ -64,6 +66,7 @@ impl Default for GateOptions {
             max_argument_bytes: 1 << 20,
             argument_errors: ArgumentErrors::Code,
             approval_expires: Duration::from_mins(10),
+            keep_keys: Duration::from_hours(24),
         }
     }
 }

@@ -17,6 +17,7 @@ mod limit;
 mod pipeline;
 mod proposed;
 mod ran;
+mod reconciled;
 mod recorded;
 mod released;
 mod resolved;

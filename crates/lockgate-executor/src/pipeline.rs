@@ -37,7 +37,7 @@ impl Gate {
         };
         // A handler's own panic is caught where it runs: this one is the gate's.
         let ending = ending.unwrap_or_else(|panic| Err(Trail::gate_defect(panic).into()));
-        let release = pin!(release(trail, ending));
+        let release = pin!(release(trail, ending.map(Checked::into_output), request.terms.may_retry));
         release.instrument(span).await
     }
 
@@ -65,6 +65,6 @@ impl Gate {
         if let Ok(tool) = self.registry.resolve(&request.call.tool_name, &scope.allowed) {
             trail.see_tool(&tool);
         }
-        release(trail, Err(Refusal::new(code, why).into())).await
+        release(trail, Err(Refusal::new(code, why).into()), false).await
     }
 }

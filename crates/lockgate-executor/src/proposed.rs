@@ -15,8 +15,7 @@ use crate::trail::{Stage, Trail};
 pub(crate) struct Proposed<'g> {
     gate: &'g Gate,
     scope: &'g Scope,
-    call: &'g ToolCall,
-    terms: &'g Terms,
+    request: &'g Request,
     arguments: Arguments,
 }
 
@@ -30,7 +29,7 @@ pub(crate) fn propose<'g>(
     scope: &'g Scope,
     trail: &mut Trail<'g>,
 ) -> Result<Proposed<'g>, Exit> {
-    let Request { call, terms } = request;
+    let call = &request.call;
     if call.language == ActionLanguage::Code {
         return Err(Refusal::new(Code::WrongActionLanguage, "code reached a gate that takes tool calls only").into());
     }
@@ -39,7 +38,7 @@ pub(crate) fn propose<'g>(
         Ok(arguments) => {
             trail.requested(Some(&arguments));
             trail.passed(Stage::Proposed);
-            Ok(Proposed { gate, scope, call, terms, arguments })
+            Ok(Proposed { gate, scope, request, arguments })
         }
         Err(error) => {
             // The refusal names the version of a tool that the caller may see.
@@ -60,12 +59,16 @@ impl<'g> Proposed<'g> {
         self.scope
     }
 
+    pub(crate) fn request(&self) -> &'g Request {
+        self.request
+    }
+
     pub(crate) fn call(&self) -> &'g ToolCall {
-        self.call
+        &self.request.call
     }
 
     pub(crate) fn terms(&self) -> &'g Terms {
-        self.terms
+        &self.request.terms
     }
 
     pub(crate) fn arguments(&self) -> &Arguments {

@@ -98,15 +98,6 @@ impl<'g> Recorded<'g> {
         Ok(ActionReport { output, env_reported_completion: false })
     }
 
-    /// The tool's own time-out, or the gate's; never beyond the run's deadline.
-    fn timeout(&self) -> Duration {
-        let own = self.tool().spec().timeout().unwrap_or(self.gate().options.call_timeout);
-        match self.scope().deadline {
-            Some(deadline) => own.min(deadline.since(self.gate().clock.now())),
-            None => own,
-        }
-    }
-
     fn context(&self, timeout: Duration, stop: CancellationToken) -> ToolContext {
         let scope = self.scope();
         let deadline = self.gate().clock.now().after(timeout);

@@ -2,11 +2,15 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
+use std::time::Duration;
 
+use lockgate_contract::approval::Binding;
+use lockgate_contract::digest::Digest;
+use lockgate_contract::document::Document;
 use lockgate_contract::effect::{Effect, EffectState, OnDuplicate, ReplayPolicy};
 use lockgate_contract::event::{ApprovalConsumed, Body, ToolStarted};
 use lockgate_contract::outcome::{Code, Status};
-use lockgate_contract::ports::{Claim, ClaimRefused};
+use lockgate_contract::ports::{CallerKey, Claim, ClaimRefused, KeyHolder};
 use lockgate_contract::tool::IdempotencyKey;
 
 use crate::authorized::{Authorized, approval_refused, storage_unavailable};
@@ -37,15 +41,20 @@ impl<'g> Authorized<'g> {
         let policies = self.take_policies();
         trail.note(Body::ToolStarted(self.intent(policies)));
         let spec = self.tool().spec();
-        let may_ride =
-            spec.effect() == Effect::Read && spec.replay() == ReplayPolicy::Safe && self.approval().is_none();
+        let may_ride = spec.effect() == Effect::Read
+            && spec.replay() == ReplayPolicy::Safe
+            && self.approval().is_none()
+            && self.terms().caller_key.is_none();
         if !may_ride {
             let claim = self.claim();
             if let Err(refused) = self.scope().log.claim(claim, trail.pending.clone()).await {
                 // The request still has to be written, unless it stands; a start does not happen any more.
                 trail.pending.retain(|event| !event.kind.is_start());
                 trail.forget_what_stands().await;
-                return Err(self.refused_claim(refused));
+                return Err(match refused {
+                    ClaimRefused::KeyTaken(holder) => self.key_taken(*holder).await,
+                    refused => self.refused_claim(refused),
+                });
             }
             trail.pending.clear();
             trail.started = true;
@@ -68,7 +77,11 @@ impl<'g> Authorized<'g> {
         match twin {
             None => Ok(()),
             Some(twin) if spec.on_duplicate() == OnDuplicate::ShareResult => {
-                Err(Exit::Reused { earlier: twin.call_id.clone(), settled: Box::new(twin.settled.clone()) })
+                Err(Exit::Reused {
+                    earlier: twin.call_id.clone(),
+                    why: "its tool's `on_duplicate` is `share_result`, and the calls are identical",
+                    settled: Box::new(twin.settled.clone()),
+                })
             }
             Some(twin) => Err(Refusal::new(
                 Code::DuplicateCall,
@@ -80,7 +93,7 @@ impl<'g> Authorized<'g> {
 
     /// What is handed to the tool, and stands in the journal for every effect.
     pub(crate) fn idempotency_key(&self) -> IdempotencyKey {
-        IdempotencyKey::new(Arc::clone(&self.scope().subject), self.call().call_id.clone())
+        self.request().idempotency_key(self.scope())
     }
 
     fn intent(&self, policies: Vec<String>) -> ToolStarted {
@@ -93,6 +106,7 @@ impl<'g> Authorized<'g> {
             definition: spec.definition(),
             arguments_digest: self.arguments_digest(),
             policies,
+            idempotency_key: spec.effect().changes_something().then(|| self.idempotency_key().to_string()),
         }
     }
 
@@ -107,6 +121,54 @@ impl<'g> Authorized<'g> {
             arguments_digest: self.arguments_digest(),
             idempotency_key: self.idempotency_key().to_string(),
             approval: self.approval().map(|grant| (grant.approval_id.clone(), grant.digest)),
+            caller_key: self.terms().caller_key.as_ref().map(|key| CallerKey {
+                tenant: self.scope().subject.tenant.clone(),
+                key: key.clone(),
+                request: self.request_digest(),
+                keep: self.gate().options.keep_keys,
+            }),
+        }
+    }
+
+    /// What a caller's key stands for: on whose behalf, which tool, which arguments.
+    fn request_digest(&self) -> Digest {
+        let subject = Binding::subject(&self.scope().subject);
+        let request = (subject, self.tool().spec().name(), self.arguments_digest().to_string());
+        // INVARIANT: strings always serialise.
+        let request = Document::from_serialize(&request).unwrap_or_else(|_| Document::null());
+        Digest::of("lockgate.request.v1", &request)
+    }
+
+    /// The caller's key belongs to an earlier call: the same request gets that call's result, also while it is on its way;
+    /// another request is refused.
+    async fn key_taken(&self, holder: KeyHolder) -> Exit {
+        const PAUSE: Duration = Duration::from_millis(20);
+        if holder.request != self.request_digest() {
+            let audit = format!("the idempotency key belongs to call `{}`, which requests something else", holder.call_id);
+            return Refusal::new(Code::IdempotencyConflict, audit).into();
+        }
+        let (gate, scope) = (self.gate(), self.scope());
+        let until = gate.clock.now().after(self.timeout());
+        loop {
+            match scope.log.settled_elsewhere(&holder.run_id, &holder.call_id).await {
+                Ok(Some(settled)) => {
+                    return Exit::Reused {
+                        earlier: holder.call_id,
+                        why: "it was sent before under the same idempotency key",
+                        settled: Box::new(Arc::unwrap_or_clone(settled)),
+                    };
+                }
+                Ok(None) => {}
+                Err(error) => return storage_unavailable(&error),
+            }
+            if gate.clock.now() >= until {
+                let audit = format!("call `{}` has the same idempotency key, and no result yet", holder.call_id);
+                return Refusal::new(Code::InProgress, audit).into();
+            }
+            tokio::select! {
+                () = tokio::time::sleep(PAUSE) => {}
+                () = scope.cancel.cancelled() => return Exit::Cancelled { started: false },
+            }
         }
     }
 

@@ -5,13 +5,13 @@ use std::sync::{Arc, OnceLock};
 
 use lockgate_contract::document::{Document, Kind};
 use lockgate_contract::effect::EffectState;
-use lockgate_contract::event::{Audit, Settled};
+use lockgate_contract::event::{Audit, Body, EventType, Settled, ToolAttemptFailed};
 use lockgate_contract::ids::{ApprovalId, CallId};
 use lockgate_contract::outcome::{Code, Status};
 use lockgate_contract::ports::{JournalError, StoredArtifact};
 use lockgate_contract::result::{ActionOutcome, Meta, ToolResult};
 
-use crate::checked::{Checked, CheckedOutput};
+use crate::checked::CheckedOutput;
 use crate::exit::{Exit, Refusal};
 use crate::limit::shorten;
 use crate::trail::{Stage, StageTimes, Trail};
@@ -30,6 +30,10 @@ pub enum Released {
         /// Whether the handler had been entered.
         started: bool,
     },
+    /// The attempt failed in a way that may be tried again, and the call is still open: whoever drives the run decides.
+    AttemptFailed,
+    /// An attempt whose result was lost is known not to have happened, and the call is still open.
+    Reopened,
 }
 
 /// A settled call. Made here only.
@@ -97,10 +101,9 @@ impl Open {
 }
 
 /// Ends a call.
-pub(crate) async fn release(mut trail: Trail<'_>, ending: Result<Checked<'_>, Exit>) -> Released {
+pub(crate) async fn release(mut trail: Trail<'_>, ending: Result<CheckedOutput, Exit>, may_retry: bool) -> Released {
     let (settled, artifact) = match ending {
-        Ok(checked) => {
-            let output = checked.into_output();
+        Ok(output) => {
             // An output that cannot be scrubbed is not shown.
             match catch_unwind(AssertUnwindSafe(|| succeeded(&mut trail, output))) {
                 Ok(released) => released,
@@ -108,7 +111,7 @@ pub(crate) async fn release(mut trail: Trail<'_>, ending: Result<Checked<'_>, Ex
             }
         }
         Err(Exit::Refused(refusal)) => (trail.settled_as(*refusal), None),
-        Err(Exit::Reused { earlier, settled }) => (reused(&mut trail, &earlier, *settled), None),
+        Err(Exit::Reused { earlier, why, settled }) => (reused(&mut trail, &earlier, why, *settled), None),
         Err(Exit::Open { code, approval, audit }) => return open(trail, code, approval, &audit),
         Err(Exit::Held) => {
             trail.finish();
@@ -119,6 +122,10 @@ pub(crate) async fn release(mut trail: Trail<'_>, ending: Result<Checked<'_>, Ex
             return Released::Cancelled { started };
         }
     };
+    if may_retry && worth_retrying(&trail, &settled) && attempt_failed(&mut trail, &settled).await {
+        trail.finish();
+        return Released::AttemptFailed;
+    }
     let settled = journal(&mut trail, settled, artifact).await;
     tracing::Span::current().record("code", settled.code.as_ref().map_or("ok", |code| code.word()));
     trail.passed(Stage::Released);
@@ -137,7 +144,12 @@ fn succeeded(trail: &mut Trail<'_>, checked: CheckedOutput) -> (Arc<Settled>, Op
     let CheckedOutput { output, truncated_chars, lossy, env_reported_completion } = checked;
     let gate = trail.gate;
     let scrubbed = gate.redactor.scrub_document(&output).unwrap_or(output);
-    let mut meta = Meta { lossy, truncated_chars: (truncated_chars > 0).then_some(truncated_chars), ..Meta::default() };
+    let mut meta = Meta {
+        lossy,
+        truncated_chars: (truncated_chars > 0).then_some(truncated_chars),
+        reconciled_by: trail.reconciled_by.take(),
+        ..Meta::default()
+    };
     let (data, artifact) = match shorten(&scrubbed, gate.options.max_output_bytes) {
         None => (scrubbed, None),
         Some(shortened) => {
@@ -167,10 +179,35 @@ fn succeeded(trail: &mut Trail<'_>, checked: CheckedOutput) -> (Arc<Settled>, Op
     (Arc::new(settled), artifact)
 }
 
+/// Whether an attempt failed in a way that passes, and a second attempt could have no second effect: nothing happened, or
+/// the tool or its provider sees to it.
+fn worth_retrying(trail: &Trail<'_>, settled: &Settled) -> bool {
+    let passes = settled.retryable
+        || settled.code.as_ref().is_some_and(|code| {
+            [Code::EnvironmentError, Code::TimedOut, Code::OutcomeUnknown].into_iter().any(|passing| code.is(passing))
+        });
+    trail.started && !settled.ok && passes && (settled.effect_state == EffectState::None || trail.repeatable)
+}
+
+/// Records a failed attempt. Answers whether it stands: what is not recorded is settled instead.
+async fn attempt_failed(trail: &mut Trail<'_>, settled: &Arc<Settled>) -> bool {
+    let failed = ToolAttemptFailed { attempt: trail.attempt, settled: Box::new(Settled::clone(settled)) };
+    trail.note(Body::ToolAttemptFailed(failed));
+    match trail.scope.log.append(trail.pending.clone()).await {
+        Ok(()) => true,
+        Err(error) => {
+            tracing::warn!(call_id = %trail.call.call_id, %error, "a failed attempt could not be recorded");
+            trail.pending.retain(|event| event.kind != EventType::ToolAttemptFailed);
+            trail.forget_what_stands().await;
+            false
+        }
+    }
+}
+
 /// The stored result of an earlier call, marked so: never a bare success (S-31).
-fn reused(trail: &mut Trail<'_>, earlier: &CallId, settled: Settled) -> Arc<Settled> {
+fn reused(trail: &mut Trail<'_>, earlier: &CallId, why: &str, settled: Settled) -> Arc<Settled> {
     let (_, facts) = trail.take_facts();
-    let text = format!("identical to `{earlier}`, whose result it shares: `on_duplicate` is `share_result`");
+    let text = format!("the result of `{earlier}`: {why}");
     Arc::new(Settled {
         meta: Meta { deduplicated: Some(earlier.clone()), ..settled.meta },
         env_reported_completion: false,
@@ -196,7 +233,7 @@ fn open(mut trail: Trail<'_>, code: Code, approval_id: ApprovalId, audit: &str) 
 async fn journal(trail: &mut Trail<'_>, settled: Arc<Settled>, artifact: Option<StoredArtifact>) -> Arc<Settled> {
     let call_id = &trail.call.call_id;
     let events = trail.last_events(&settled);
-    match trail.scope.log.settle(call_id, artifact, events).await {
+    match trail.scope.log.settle(trail.settling(artifact), events).await {
         Ok(()) => settled,
         Err(taken @ JournalError::AlreadySettled(_)) => match first_result(trail, call_id).await {
             Ok(Some(first)) => first,

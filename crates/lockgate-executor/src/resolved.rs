@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
+use std::time::Duration;
 
 use lockgate_contract::outcome::Code;
 use lockgate_registry::{RegisteredTool, ResolveError};
@@ -48,6 +49,15 @@ impl<'g> Proposed<'g> {
 impl Resolved<'_> {
     pub(crate) fn tool(&self) -> &Arc<RegisteredTool> {
         &self.tool
+    }
+
+    /// The tool's own time-out, or the gate's; never beyond the run's deadline.
+    pub(crate) fn timeout(&self) -> Duration {
+        let own = self.tool().spec().timeout().unwrap_or(self.gate().options.call_timeout);
+        match self.scope().deadline {
+            Some(deadline) => own.min(deadline.since(self.gate().clock.now())),
+            None => own,
+        }
     }
 }
 

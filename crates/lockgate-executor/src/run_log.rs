@@ -16,7 +16,7 @@ use lockgate_contract::approval::Approval;
 use lockgate_contract::event::{Body, Event, NewEvent, Settled};
 use lockgate_contract::ids::{ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
-    Appended, ArtifactError, ArtifactStore, BoxFuture, Claim, ClaimRefused, Journal, JournalError, StoredArtifact,
+    Appended, ArtifactError, ArtifactStore, BoxFuture, Claim, ClaimRefused, Journal, JournalError, Lease, Settling,
 };
 use tokio::sync::Mutex;
 
@@ -27,7 +27,7 @@ pub type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
 
 /// The events of one run, seen as one stream by whoever drives it.
 pub struct RunLog {
-    run_id: RunId,
+    lease: Lease,
     journal: Arc<dyn Journal>,
     observer: Observer,
     /// The number of the last event that the observer saw. Held over each write, so that order is kept.
@@ -35,20 +35,20 @@ pub struct RunLog {
 }
 
 impl RunLog {
-    /// A log whose observer has seen everything up to `last_seen`.
-    pub fn new(run_id: RunId, journal: Arc<dyn Journal>, last_seen: u64, observer: Observer) -> Self {
-        Self { run_id, journal, observer, last_seen: Mutex::new(last_seen) }
+    /// A log of whoever has this lease. Its observer has seen everything up to `last_seen`.
+    pub fn new(lease: Lease, journal: Arc<dyn Journal>, last_seen: u64, observer: Observer) -> Self {
+        Self { lease, journal, observer, last_seen: Mutex::new(last_seen) }
     }
 
     /// The run.
     pub fn run_id(&self) -> &RunId {
-        &self.run_id
+        &self.lease.run_id
     }
 
     /// Adds events.
     pub async fn append(&self, events: Vec<NewEvent>) -> Result<(), JournalError> {
         let mut last_seen = self.last_seen.lock().await;
-        let appended = written(async { self.journal.append(&self.run_id, events).await }).await?;
+        let appended = written(async { self.journal.append(&self.lease, events).await }).await?;
         self.deliver(&mut last_seen, appended).await
     }
 
@@ -61,7 +61,7 @@ impl RunLog {
 
     pub(crate) async fn ask(&self, approval: Approval, events: Vec<NewEvent>) -> Result<(), JournalError> {
         let mut last_seen = self.last_seen.lock().await;
-        let appended = written(async { self.journal.ask(approval, events).await }).await?;
+        let appended = written(async { self.journal.ask(&self.lease, approval, events).await }).await?;
         // The question stands from here on, also when a reading back of others' events fails.
         let _ = self.deliver(&mut last_seen, appended).await;
         Ok(())
@@ -69,32 +69,41 @@ impl RunLog {
 
     pub(crate) async fn claim(&self, claim: Claim, events: Vec<NewEvent>) -> Result<(), ClaimRefused> {
         let mut last_seen = self.last_seen.lock().await;
-        let appended = written(async { self.journal.claim(&self.run_id, claim, events).await }).await?;
+        let appended = written(async { self.journal.claim(&self.lease, claim, events).await }).await?;
         // The claim stands from here on: the handler must run, also when a reading back of others' events fails.
         let _ = self.deliver(&mut last_seen, appended).await;
         Ok(())
     }
 
-    pub(crate) async fn settle(
-        &self,
-        call: &CallId,
-        artifact: Option<StoredArtifact>,
-        events: Vec<NewEvent>,
-    ) -> Result<(), JournalError> {
+    pub(crate) async fn settle(&self, settling: Settling, events: Vec<NewEvent>) -> Result<(), JournalError> {
         let mut last_seen = self.last_seen.lock().await;
-        let appended = written(async { self.journal.settle(&self.run_id, call, artifact, events).await }).await?;
+        let appended = written(async { self.journal.settle(&self.lease, settling, events).await }).await?;
         // The result stands from here on, also when a reading back of others' events fails.
+        let _ = self.deliver(&mut last_seen, appended).await;
+        Ok(())
+    }
+
+    /// Writes what was found out about a call with an unknown effect.
+    pub async fn reconcile(&self, call: &CallId, events: Vec<NewEvent>) -> Result<(), JournalError> {
+        let mut last_seen = self.last_seen.lock().await;
+        let appended = written(async { self.journal.reconcile(&self.lease, call, events).await }).await?;
         let _ = self.deliver(&mut last_seen, appended).await;
         Ok(())
     }
 
     /// The one result of a call that was settled before.
     pub(crate) async fn settled(&self, call: &CallId) -> Result<Option<Arc<Settled>>, JournalError> {
-        let events = self.of_call(call).await?;
-        Ok(events.iter().find_map(|event| match event.body() {
-            Ok(Body::Settled(settled)) => Some(settled),
-            _ => None,
-        }))
+        Ok(result_of(&self.of_call(call).await?))
+    }
+
+    /// The result of a call of any run, once it has one.
+    pub(crate) async fn settled_elsewhere(
+        &self,
+        run: &RunId,
+        call: &CallId,
+    ) -> Result<Option<Arc<Settled>>, JournalError> {
+        let events = contained(JournalError::Unavailable, async { self.journal.events(run, 0).await }).await?;
+        Ok(result_of(events.iter().filter(|event| event.call_id.as_ref() == Some(call))))
     }
 
     /// The events of a call that stand in the journal.
@@ -108,7 +117,7 @@ impl RunLog {
     }
 
     async fn events(&self, after: u64) -> Result<Vec<Event>, JournalError> {
-        contained(JournalError::Unavailable, async { self.journal.events(&self.run_id, after).await }).await
+        contained(JournalError::Unavailable, async { self.journal.events(self.run_id(), after).await }).await
     }
 
     /// Hands events to the observer, after those that somebody else wrote before them.
@@ -123,6 +132,16 @@ impl RunLog {
         }
         Ok(())
     }
+}
+
+/// The result that a call has by now: what was found out later counts.
+fn result_of<'e>(events: impl IntoIterator<Item = &'e Event>) -> Option<Arc<Settled>> {
+    events.into_iter().fold(None, |result, event| match event.body() {
+        Ok(Body::Settled(settled)) => Some(settled),
+        Ok(Body::CallReconciled(found)) if found.reopens() => None,
+        Ok(Body::CallReconciled(found)) => found.settled.or(result),
+        _ => result,
+    })
 }
 
 /// Shows an observer an event. Whoever watches changes nothing: what the journal accepted stands, also for an observer that
@@ -151,7 +170,7 @@ impl ArtifactStore for RunLog {
     fn read<'a>(&'a self, artifact: &'a ArtifactId) -> BoxFuture<'a, Result<String, ArtifactError>> {
         Box::pin(async move {
             let read =
-                contained(JournalError::Unavailable, async { self.journal.artifact(&self.run_id, artifact).await });
+                contained(JournalError::Unavailable, async { self.journal.artifact(self.run_id(), artifact).await });
             match read.await {
                 Ok(Some(text)) => Ok(text),
                 Ok(None) => Err(ArtifactError::NotFound(artifact.clone())),

@@ -10,7 +10,7 @@ use lockgate_contract::ids::{ApprovalId, CallId};
 use lockgate_contract::run::Limit;
 use lockgate_contract::subject::Subject;
 use lockgate_contract::time::Timestamp;
-use lockgate_contract::tool::Progress;
+use lockgate_contract::tool::{IdempotencyKey, Progress};
 use tokio_util::sync::CancellationToken;
 
 use crate::run_log::RunLog;
@@ -44,6 +44,17 @@ pub struct Request {
     pub terms: Terms,
 }
 
+impl Request {
+    /// What is handed to the tool, and stands in the journal for every effect: the same for every attempt.
+    pub(crate) fn idempotency_key(&self, scope: &Scope) -> IdempotencyKey {
+        let subject = Arc::clone(&scope.subject);
+        match &self.terms.caller_key {
+            Some(key) => IdempotencyKey::of_caller(subject, key),
+            None => IdempotencyKey::new(subject, self.call.call_id.clone()),
+        }
+    }
+}
+
 /// What the run says about a call. Data, worked out by the run's own state.
 #[derive(Debug, Clone)]
 pub struct Terms {
@@ -57,6 +68,12 @@ pub struct Terms {
     pub approval: Option<ApprovalId>,
     /// Which attempt this would be, from 1.
     pub attempt: u32,
+    /// Whether a failed attempt that may be tried again leaves the call open. The run tries again, never the gate.
+    pub may_retry: bool,
+    /// Whether an earlier attempt may have taken effect: then a call that is refused now leaves the world unknown.
+    pub unknown_before: bool,
+    /// The caller's own name for this request.
+    pub caller_key: Option<String>,
     /// Earlier executed calls of the same turn, for the tool's `on_duplicate` rule.
     pub earlier: Arc<Vec<EarlierCall>>,
 }
@@ -69,6 +86,9 @@ impl Default for Terms {
             requested_before: false,
             approval: None,
             attempt: 1,
+            may_retry: false,
+            unknown_before: false,
+            caller_key: None,
             earlier: Arc::default(),
         }
     }

@@ -7,10 +7,11 @@ use std::time::Duration;
 use lockgate_contract::arguments::Arguments;
 use lockgate_contract::call::ToolCall;
 use lockgate_contract::digest::Digest;
-use lockgate_contract::effect::{Effect, EffectState};
+use lockgate_contract::effect::{Effect, EffectState, Idempotency, ReplayPolicy};
 use lockgate_contract::event::{Audit, Body, NewEvent, Settled, ToolRequested};
 use lockgate_contract::ids::ErrorId;
 use lockgate_contract::outcome::{Code, Outcome, Status};
+use lockgate_contract::ports::{Settling, StoredArtifact};
 use lockgate_contract::result::Meta;
 use lockgate_registry::RegisteredTool;
 use serde::Serialize;
@@ -36,6 +37,12 @@ pub(crate) struct Trail<'g> {
     pub(crate) effect: Effect,
     /// Whether the handler may have been entered.
     pub(crate) started: bool,
+    /// Whether a second attempt has no second effect.
+    pub(crate) repeatable: bool,
+    /// Who found out what became of the call, where its result had been lost.
+    pub(crate) reconciled_by: Option<String>,
+    /// Whether an earlier attempt may have taken effect.
+    unknown_before: bool,
     pub(crate) audit: Audit,
     pub(crate) times: StageTimes,
     /// Whether `tool.requested` stands in the journal, or is pending.
@@ -59,6 +66,9 @@ impl<'g> Trail<'g> {
             version: None,
             effect: Effect::External,
             started: false,
+            repeatable: false,
+            reconciled_by: None,
+            unknown_before: terms.unknown_before,
             audit: Audit::default(),
             times: StageTimes::begin(gate.clock.monotonic()),
             requested: terms.requested_before,
@@ -89,6 +99,8 @@ impl<'g> Trail<'g> {
     pub(crate) fn see_tool(&mut self, tool: &RegisteredTool) {
         self.version = Some(tool.spec().version().to_owned());
         self.effect = tool.spec().effect();
+        self.repeatable =
+            tool.spec().replay() == ReplayPolicy::Safe || tool.spec().idempotency() == Idempotency::Provider;
         self.audit.tool_version.clone_from(&self.version);
         self.audit.definition = Some(tool.spec().definition());
     }
@@ -143,6 +155,10 @@ impl<'g> Trail<'g> {
                 (Status::Executed, said.unwrap_or(EffectState::None), false, "")
             }
         };
+        let known_state = match known_state {
+            EffectState::None if self.unknown_before && self.effect != Effect::Read => EffectState::Unknown,
+            state => state,
+        };
         let message = shortened(gate.scrub(sentence.as_deref().unwrap_or(default_sentence)).into_owned());
         let audit_text = gate.scrub_audit(&audit);
         let error_id = show_error_id.then(|| self.error_id());
@@ -196,6 +212,12 @@ impl<'g> Trail<'g> {
         events
     }
 
+    /// Which result the call's ending is: that of the attempt, or of none.
+    pub(crate) fn settling(&self, artifact: Option<StoredArtifact>) -> Settling {
+        let attempt = if self.started { self.attempt } else { 0 };
+        Settling { call_id: self.call.call_id.clone(), attempt, artifact }
+    }
+
     /// The call has its ending.
     pub(crate) fn finish(&mut self) {
         self.finished = true;
@@ -215,9 +237,10 @@ impl Drop for Trail<'_> {
         let settled = self.settled_as(Refusal::new(code, "the caller dropped the call"));
         let events = self.last_events(&settled);
         let call_id = self.call.call_id.clone();
+        let settling = self.settling(None);
         let log = Arc::clone(&self.scope.log);
         runtime.spawn(async move {
-            if let Err(error) = log.settle(&call_id, None, events).await {
+            if let Err(error) = log.settle(settling, events).await {
                 tracing::warn!(%call_id, %error, "a dropped call could not be recorded");
             }
         });

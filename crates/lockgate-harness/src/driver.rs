@@ -8,6 +8,7 @@ use lockgate_contract::ids::RunId;
 use lockgate_contract::outcome::Code;
 use lockgate_contract::ports::{Ids, JournalError, ModelAdapter, ModelError, ModelRequest};
 use lockgate_contract::run::{Budget, RunKind};
+use lockgate_contract::time::Timestamp;
 use lockgate_contract::tool::Progress;
 use lockgate_executor::{Gate, Observer, Released, Request, show};
 use tokio_util::sync::CancellationToken;
@@ -148,9 +149,9 @@ impl Runner {
                 .and_then(|call| call.approval.as_ref())
                 .is_none_or(|open| open.decided || now >= open.expires_at),
             Some(Stop::LimitReached(_)) => resume.budget.is_some(),
-            Some(Stop::Completed { .. } | Stop::NeedsReconciliation(_) | Stop::Failed { .. } | Stop::Cancelled) => {
-                false
-            }
+            // Each of them was reconciled since.
+            Some(Stop::NeedsReconciliation(_)) => state.is_reconciled(),
+            Some(Stop::Completed { .. } | Stop::Failed { .. } | Stop::Cancelled) => false,
         }
     }
 
@@ -172,6 +173,8 @@ impl Runner {
                     Command::CallModel { step } => self.call_model(&mut live, step).await?,
                     Command::RunCalls(planned) => self.run_calls(&mut live, planned).await?,
                     Command::Settle(verdicts) => self.settle(&mut live, verdicts).await?,
+                    Command::Reconcile(planned) => self.ask_tool(&mut live, planned).await?,
+                    Command::Wait(until) => self.wait(until).await,
                     Command::Stop(stop) => live.append(stop.event()).await?,
                     Command::Ended(_) => return Ok(live.state),
                 }
@@ -238,6 +241,8 @@ impl Runner {
                 Released::Held => {
                     live.held.insert(call_id);
                 }
+                // The machine sees what became of it, and what comes next.
+                Released::AttemptFailed | Released::Reopened => {}
                 Released::Cancelled { started } => {
                     let code = if started { Code::Interrupted } else { Code::Cancelled };
                     self.settle_one(live, request, code, started, "the run was cancelled").await?;
@@ -245,6 +250,27 @@ impl Runner {
             }
         }
         Ok(())
+    }
+
+    /// Asks a tool what became of a call.
+    async fn ask_tool(&self, live: &mut Live, planned: Planned) -> Result<(), RunError> {
+        let request = live.request(planned);
+        let call_id = request.call.call_id.clone();
+        let released = self.gate.reconcile(request, &live.scope).await;
+        live.absorb()?;
+        match released {
+            Released::Settled(settlement) => live.expect_settled(&call_id, &settlement.settled().audit).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits, unless the run is cancelled meanwhile.
+    async fn wait(&self, until: Timestamp) {
+        let left = until.since(self.gate.clock().now());
+        tokio::select! {
+            () = tokio::time::sleep(left) => {}
+            () = self.options.cancel.cancelled() => {}
+        }
     }
 
     async fn settle(&self, live: &mut Live, verdicts: Vec<Verdict>) -> Result<(), RunError> {
@@ -270,7 +296,7 @@ impl Runner {
         live.absorb()?;
         match released {
             Released::Settled(settlement) => live.expect_settled(&call_id, &settlement.settled().audit).await,
-            Released::Open(_) | Released::Held | Released::Cancelled { .. } => Ok(()),
+            _ => Ok(()),
         }
     }
 }

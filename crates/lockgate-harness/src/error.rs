@@ -36,6 +36,9 @@ pub enum RunError {
     /// There is no such question.
     #[error("there is no approval `{0}`")]
     NoSuchApproval(ApprovalId),
+    /// The call's effect is known.
+    #[error("call `{0}` has no unknown effect: there is nothing to reconcile")]
+    NothingUnknown(CallId),
     /// The run is of another kind than the caller thinks.
     #[error("run `{run}` {what}")]
     WrongKind {

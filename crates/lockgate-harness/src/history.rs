@@ -42,7 +42,7 @@ fn part_messages(text: Option<String>, calls: &[Call]) -> Vec<Message> {
     });
     let assistant = Message::Assistant { text, calls: proposed.collect() };
     let results = calls.iter().filter_map(|call| {
-        let content = call.settled.as_ref()?.model_content();
+        let content = call.told()?.model_content();
         Some(Message::Tool { call_id: call.call_id.clone(), content })
     });
     std::iter::once(assistant).chain(results).collect()

@@ -19,6 +19,7 @@ mod error;
 mod history;
 mod live;
 mod plan;
+mod reconcile;
 mod result;
 #[cfg(test)]
 mod sketch;
@@ -32,6 +33,7 @@ pub use direct::{DirectAnswer, DirectCall};
 pub use driver::{Resume, Runner, RunnerOptions};
 pub use error::{FoldError, RunError};
 pub use plan::{Command, Facts, Planned, Verdict};
+pub use reconcile::Reconciliation;
 pub use result::{CallSummary, NeutralCall, NeutralMessage, RunResult};
 pub use state::RunState;
 pub use stop::Stop;

@@ -40,27 +40,22 @@ impl Runner {
     /// Makes a run, and nobody else can have it.
     pub(crate) async fn create(&self, start: RunStart) -> Result<Live, RunError> {
         let run_id = RunId::from_random(self.ids.random());
-        let hold = self.hold(&run_id).await?;
-        let events = self.gate.journal().create_run(NewRun::new(run_id.clone(), start)).await?;
+        let (hold, events) = self.gate.journal().create_run(NewRun::new(run_id.clone(), start)).await?;
         self.live(&run_id, &events, hold)
     }
 
     /// Takes a run over. Its events are read once nobody else drives it, so what they say is how it stands.
     pub(crate) async fn open(&self, run_id: &RunId) -> Result<Live, RunError> {
-        let hold = self.hold(run_id).await?;
+        let hold = self.gate.journal().hold(run_id).await?.ok_or_else(|| RunError::Busy(run_id.clone()))?;
         self.live(run_id, &self.events(run_id).await?, hold)
-    }
-
-    async fn hold(&self, run_id: &RunId) -> Result<RunHold, RunError> {
-        self.gate.journal().hold(run_id).await?.ok_or_else(|| RunError::Busy(run_id.clone()))
     }
 
     /// Takes a run into this process, as of these events.
     fn live(&self, run_id: &RunId, events: &[Event], hold: RunHold) -> Result<Live, RunError> {
         let state = RunState::fold(events).map_err(|cause| RunError::Fold { run: run_id.clone(), cause })?;
         if let Some(observer) = &self.options.observer {
-            // Those of a run that was there already were seen when they were written.
-            events.iter().filter(|_| state.last_seq() == 1).for_each(|event| show(observer, event));
+            // The driver's own first event. Those of a run that was there already were seen when they were written.
+            events.last().into_iter().for_each(|event| show(observer, event));
         }
         let inbox = Inbox::default();
         let observer: Observer = {
@@ -72,7 +67,7 @@ impl Runner {
                 }
             })
         };
-        let log = Arc::new(RunLog::new(run_id.clone(), Arc::clone(self.gate.journal()), state.last_seq(), observer));
+        let log = Arc::new(RunLog::new(hold.lease().clone(), Arc::clone(self.gate.journal()), state.last_seq(), observer));
         let scope = Scope {
             log: Arc::clone(&log),
             subject: Arc::new(state.start().subject.clone()),

@@ -11,7 +11,7 @@ use lockgate_contract::outcome::Code;
 use lockgate_contract::time::Timestamp;
 use lockgate_executor::Terms;
 
-pub(crate) use self::calls::SAID_NO;
+pub(crate) use self::calls::{Recovery, SAID_NO};
 use crate::state::RunState;
 use crate::stop::Stop;
 use crate::turn::Call;
@@ -28,6 +28,10 @@ pub enum Command {
     RunCalls(Vec<Planned>),
     /// Settle these calls without the stages.
     Settle(Vec<Verdict>),
+    /// Ask the tool what became of this call, whose result was lost.
+    Reconcile(Planned),
+    /// Wait until this time before anything else: a failed attempt is not repeated at once.
+    Wait(Timestamp),
     /// Write this stop into the journal.
     Stop(Stop),
     /// Nothing: the run stopped.

@@ -25,6 +25,8 @@ pub struct RunState {
     turns: Vec<Turn>,
     inner_calls: Vec<Call>,
     model_failure: Option<(String, String)>,
+    /// Attempts that failed and were not the end of their calls.
+    retries: u32,
     stop: Option<Stop>,
 }
 
@@ -61,6 +63,7 @@ impl RunState {
             turns: Vec::new(),
             inner_calls: Vec::new(),
             model_failure: None,
+            retries: 0,
             stop: None,
         })
     }
@@ -85,14 +88,28 @@ impl RunState {
                     open.decide(&decided);
                 }
             }
-            Body::ToolStarted(started) => self.call(event)?.attempts = started.attempt,
+            Body::ApprovalConsumed(consumed) => {
+                let asked = self.call(event)?.approval.as_mut();
+                if let Some(asked) = asked.filter(|asked| asked.approval_id == consumed.approval_id) {
+                    asked.used = true;
+                }
+            }
+            Body::ToolStarted(started) => self.call(event)?.start(&started, event.at),
             Body::Settled(settled) => self.settle(event, Arc::unwrap_or_clone(settled))?,
+            Body::ToolAttemptFailed(failed) => {
+                self.call(event)?.attempt_failed(&failed, event.at);
+                self.retries = self.retries.saturating_add(1);
+            }
+            Body::CallReconciled(found) => {
+                let was_told = self.call(event)?.step.saturating_add(1) < self.steps;
+                self.call(event)?.reconcile(found, was_told);
+            }
+            Body::RunLeaseTaken(_) => self.skip_idle_time(event),
             Body::RunResumed(resumed) => {
                 if let Some(budget) = resumed.budget {
                     self.budget = budget;
                 }
-                // The time in which nobody drove the run is nobody's: it does not count.
-                self.counted_from = self.counted_from.after(event.at.since(self.last_active));
+                self.skip_idle_time(event);
                 self.stop = None;
             }
             Body::RunWaiting(waiting) => self.stop = Some(Stop::WaitingForApproval(waiting.approvals)),
@@ -106,7 +123,7 @@ impl RunState {
             Body::RunLimitReached(reached) => self.stop = Some(Stop::LimitReached(reached.limit)),
             Body::RunCancelled(_) => self.stop = Some(Stop::Cancelled),
             Body::RunNeedsReconciliation(needs) => self.stop = Some(Stop::NeedsReconciliation(needs.calls)),
-            Body::ToolRelaxed(_) | Body::ApprovalConsumed(_) => {}
+            Body::ToolRelaxed(_) | Body::ToolAnsweredLate(_) => {}
             Body::Unknown => {
                 // What only informs is kept and skipped; what steers a run must be understood.
                 if event.kind.word().starts_with("run.") || event.kind.word().starts_with("call.") {
@@ -114,12 +131,16 @@ impl RunState {
                 }
             }
         }
-        // A decision comes from somebody who does not drive the run.
-        if event.kind != EventType::ApprovalDecided {
+        if !is_from_elsewhere(&event.kind) {
             self.last_active = event.at;
         }
         self.last_seq = event.seq;
         Ok(())
+    }
+
+    /// The time in which nobody drove the run is nobody's: it does not count.
+    fn skip_idle_time(&mut self, event: &Event) {
+        self.counted_from = self.counted_from.after(event.at.since(self.last_active));
     }
 
     fn responded(&mut self, step: u32, response: ModelResponded) {
@@ -193,6 +214,21 @@ impl RunState {
         self.last_seq
     }
 
+    /// Whether no effect is unknown any more that somebody should find out about.
+    pub fn is_reconciled(&self) -> bool {
+        self.unknown_calls().next().is_none()
+    }
+
+    /// The calls whose effect is unknown, and of which somebody should find out.
+    pub fn unknown_calls(&self) -> impl Iterator<Item = &Call> {
+        self.calls().filter(|call| call.has_unknown_effect())
+    }
+
+    /// Attempts that failed and were not the end of their calls.
+    pub fn retries(&self) -> u32 {
+        self.retries
+    }
+
     /// When the time of the budget is up.
     pub fn deadline(&self) -> Timestamp {
         self.counted_from.after(self.budget.deadline())
@@ -228,6 +264,11 @@ impl RunState {
     pub fn stop(&self) -> Option<&Stop> {
         self.stop.as_ref()
     }
+}
+
+/// Whether an event may come from somebody who does not drive the run: a decision, or an answer that comes late.
+fn is_from_elsewhere(kind: &EventType) -> bool {
+    matches!(kind, EventType::ApprovalDecided | EventType::ToolAnsweredLate | EventType::CallReconciled)
 }
 
 fn body(event: &Event) -> Result<Body, FoldError> {

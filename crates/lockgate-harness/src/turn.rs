@@ -1,8 +1,16 @@
 //! A turn of the model, and what is known of each of its calls.
 
+use std::sync::Arc;
+
+use lockgate_contract::arguments::Arguments;
 use lockgate_contract::call::{ActionLanguage, ToolCall};
+use lockgate_contract::digest::Digest;
+use lockgate_contract::document::Limits;
 use lockgate_contract::effect::EffectState;
-use lockgate_contract::event::{ApprovalDecided, ApprovalRequested, RespondedCall, Settled, ToolRequested};
+use lockgate_contract::event::{
+    ApprovalDecided, ApprovalRequested, CallReconciled, Finding, RespondedCall, Settled, ToolAttemptFailed,
+    ToolRequested, ToolStarted,
+};
 use lockgate_contract::ids::{ApprovalId, CallId};
 use lockgate_contract::outcome::{Code, Status};
 use lockgate_contract::time::Timestamp;
@@ -41,10 +49,24 @@ pub struct Call {
     pub requested: bool,
     /// The last attempt that was started; 0 when none was.
     pub attempts: u32,
+    /// When the first attempt was started.
+    pub first_started: Option<Timestamp>,
+    /// The last attempt was started, and has no ending of its own.
+    pub underway: bool,
+    /// When the last attempt failed, where another one may follow.
+    pub failed_at: Option<Timestamp>,
+    /// An earlier attempt may have taken effect.
+    pub unknown_before: bool,
+    /// The digest of the arguments, once an attempt was started with them.
+    pub arguments_digest: Option<Digest>,
     /// The last question about it.
     pub approval: Option<OpenApproval>,
-    /// How it ended.
+    /// How it ended, as far as is known by now.
     pub settled: Option<Settled>,
+    /// What the model was told, where something else was found out later.
+    pub told: Option<Settled>,
+    /// A person gave up finding out what it changed.
+    pub abandoned: bool,
 }
 
 /// A question about a call.
@@ -60,6 +82,8 @@ pub struct OpenApproval {
     pub decided: bool,
     /// How somebody's no settles the call.
     pub refused_as: Option<Code>,
+    /// It was used up.
+    pub used: bool,
 }
 
 impl Call {
@@ -76,27 +100,30 @@ impl Call {
             redacted: call.redacted,
             requested: false,
             attempts: 0,
+            first_started: None,
+            underway: false,
+            failed_at: None,
+            unknown_before: false,
+            arguments_digest: None,
             approval: None,
             settled: None,
+            told: None,
+            abandoned: false,
         }
     }
 
     /// A call that no model made: one of a direct run, or one made inside another call.
     pub(crate) fn without_model(call_id: CallId, step: u32, requested: ToolRequested) -> Self {
-        Self {
+        let parent = requested.parent_call_id;
+        let proposed = RespondedCall {
             call_id,
-            step,
-            parent: requested.parent_call_id,
             provider_call_id: String::new(),
             tool_name: requested.tool_name,
             arguments_text: requested.arguments_text.unwrap_or_default(),
-            language: requested.language,
             redacted: false,
-            requested: true,
-            attempts: 0,
-            approval: None,
-            settled: None,
-        }
+            language: requested.language,
+        };
+        Self { parent, requested: true, ..Self::of(step, proposed) }
     }
 
     /// The call as it goes to the gate, with its arguments as the journal has them.
@@ -123,9 +150,70 @@ impl Call {
         self.settled.as_ref().is_some_and(executed)
     }
 
-    /// Nobody knows what it changed.
+    /// Nobody knows what it changed, and somebody should find out.
     pub(crate) fn has_unknown_effect(&self) -> bool {
-        self.settled.as_ref().is_some_and(|settled| settled.effect_state == EffectState::Unknown)
+        let unknown = |settled: &Settled| settled.effect_state == EffectState::Unknown;
+        !self.abandoned && self.settled.as_ref().is_some_and(unknown)
+    }
+
+    /// The question about its next attempt.
+    pub(crate) fn question(&self) -> Option<&OpenApproval> {
+        self.approval.as_ref().filter(|asked| !asked.used)
+    }
+
+    /// Its attempt was started, and whoever waited for the result is gone.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.is_open() && self.underway
+    }
+
+    /// What the model is told of it.
+    pub(crate) fn told(&self) -> Option<&Settled> {
+        self.told.as_ref().or(self.settled.as_ref())
+    }
+
+    /// Whether the stored arguments are those that were run: no secret was taken out of them.
+    pub(crate) fn has_its_arguments(&self) -> bool {
+        let stored = || Some(Arguments::parse(&self.arguments_text, Limits::ARGUMENTS).ok()?.digest());
+        !self.redacted && self.arguments_digest.is_none_or(|started| stored() == Some(started))
+    }
+
+    /// An attempt was started.
+    pub(crate) fn start(&mut self, started: &ToolStarted, at: Timestamp) {
+        self.attempts = started.attempt;
+        self.first_started.get_or_insert(at);
+        self.unknown_before |= self.underway;
+        self.underway = true;
+        self.failed_at = None;
+        self.arguments_digest = Some(started.arguments_digest);
+    }
+
+    /// An attempt failed, and the call goes on.
+    pub(crate) fn attempt_failed(&mut self, failed: &ToolAttemptFailed, at: Timestamp) {
+        self.underway = false;
+        self.failed_at = Some(at);
+        self.unknown_before |= failed.settled.effect_state == EffectState::Unknown;
+    }
+
+    /// It was found out what became of it. What the model was told by then stays what it was told.
+    pub(crate) fn reconcile(&mut self, found: CallReconciled, was_told: bool) {
+        self.underway = false;
+        if was_told && self.told.is_none() {
+            self.told.clone_from(&self.settled);
+        }
+        match (found.settled, found.finding) {
+            (Some(settled), _) => self.settled = Some(Arc::unwrap_or_clone(settled)),
+            (None, Finding::Abandoned) => self.abandoned = true,
+            (None, Finding::NotDone) if !was_told => {
+                self.settled = None;
+                self.unknown_before = false;
+            }
+            (None, finding) => {
+                let state = if finding == Finding::Done { EffectState::Done } else { EffectState::None };
+                if let Some(settled) = &mut self.settled {
+                    settled.effect_state = state;
+                }
+            }
+        }
     }
 }
 
@@ -137,6 +225,7 @@ impl OpenApproval {
             expires_at: asked.expires_at,
             decided: false,
             refused_as: None,
+            used: false,
         }
     }
 

@@ -8,11 +8,11 @@ use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
     Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Clock, Decision, DecisionRefused, Journal, JournalError,
-    NewRun, RunFilter, RunHold, RunRecord, StoredArtifact,
+    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling,
 };
 use lockgate_contract::time::Timestamp;
 
-use crate::rules::{self, StatusChange};
+use crate::rules::{self, CallState, StatusChange, StoredCall};
 
 /// Keeps everything in memory. One lock is one commit; whoever needs several checks makes all of them before the first
 /// change, so that a refusal writes nothing.
@@ -29,20 +29,16 @@ struct State {
     places: HashMap<RunId, usize>,
     /// In the order in which they were asked.
     approvals: Vec<Approval>,
+    /// By tenant and key: who has it, and until when.
+    keys: HashMap<(String, String), (KeyHolder, Timestamp)>,
 }
 
 struct Run {
     record: RunRecord,
+    epoch: u64,
     events: Vec<Event>,
-    calls: HashMap<CallId, Call>,
+    calls: HashMap<CallId, StoredCall>,
     artifacts: HashMap<ArtifactId, String>,
-}
-
-#[derive(Default)]
-struct Call {
-    /// The last attempt that was started; 0 when none was.
-    attempt: u32,
-    settled: bool,
 }
 
 impl MemoryJournal {
@@ -71,10 +67,17 @@ impl State {
             .ok_or_else(|| JournalError::NoSuchRun(run.clone()))
     }
 
-    fn create_run(&mut self, run: NewRun, now: Timestamp) -> Result<Appended, JournalError> {
+    /// The run of a lease that nobody else has taken since.
+    fn leased(&mut self, lease: &Lease) -> Result<&mut Run, JournalError> {
+        let run = self.run(lease)?;
+        if run.epoch == lease.epoch { Ok(run) } else { Err(JournalError::Fenced { run: lease.run_id.clone() }) }
+    }
+
+    fn create_run(&mut self, run: NewRun, now: Timestamp) -> Result<(Lease, Appended), JournalError> {
         if self.places.contains_key(&run.run_id) {
             return Err(JournalError::Exists(run.run_id.to_string()));
         }
+        let lease = Lease::first(run.run_id.clone());
         self.places.insert(run.run_id.clone(), self.runs.len());
         let mut stored = Run {
             record: RunRecord {
@@ -87,66 +90,84 @@ impl State {
                 created_at: now,
                 updated_at: now,
             },
+            epoch: lease.epoch,
             events: Vec::new(),
             calls: HashMap::new(),
             artifacts: HashMap::new(),
         };
         let appended = stored.append(vec![run.started], now);
         self.runs.push(stored);
-        Ok(appended)
+        Ok((lease, appended))
     }
 
-    fn ask(&mut self, approval: Approval, events: Vec<NewEvent>, now: Timestamp) -> Result<Appended, JournalError> {
+    fn take_lease(&mut self, run_id: &RunId, now: Timestamp) -> Result<Lease, JournalError> {
+        let run = self.run(run_id)?;
+        run.epoch += 1;
+        run.append(vec![rules::lease_taken(run.epoch)], now);
+        Ok(Lease { run_id: run_id.clone(), epoch: run.epoch })
+    }
+
+    fn ask(
+        &mut self,
+        lease: &Lease,
+        approval: Approval,
+        events: Vec<NewEvent>,
+        now: Timestamp,
+    ) -> Result<Appended, JournalError> {
         let known = self.approvals.iter().any(|known| known.approval_id == approval.approval_id);
-        let run = self.run(&approval.run_id)?;
+        let run = self.leased(lease)?;
         if known {
             return Err(JournalError::Exists(approval.approval_id.to_string()));
         }
         let appended = run.append(events, now);
-        self.approvals.push(rules::asked(approval));
+        self.approvals.push(rules::asked(approval, lease));
         Ok(appended)
     }
 
     fn claim(
         &mut self,
-        run: &RunId,
+        lease: &Lease,
         claim: Claim,
         events: Vec<NewEvent>,
         now: Timestamp,
     ) -> Result<Appended, ClaimRefused> {
-        let taken =
-            self.run(run)?.calls.get(&claim.call_id).is_some_and(|call| call.settled || claim.attempt <= call.attempt);
-        if taken || claim.attempt == 0 {
+        let call = self.leased(lease)?.calls.get(&claim.call_id);
+        if claim.attempt == 0 || call.is_some_and(|call| !call.state.may_start() || claim.attempt <= call.attempt) {
             return Err(ClaimRefused::AlreadyClaimed);
+        }
+        if let Some(key) = &claim.caller_key {
+            let stored = self.keys.get(&(key.tenant.clone(), key.key.clone())).cloned();
+            rules::key_is_free(stored, lease, &claim.call_id, key, now)?;
         }
         if let Some((approval, digest)) = &claim.approval {
             let mut approval = self.approvals.iter_mut().find(|known| known.approval_id == *approval);
-            rules::usable(approval.as_deref(), run, &claim.call_id, digest, now)?;
+            rules::usable(approval.as_deref(), lease, &claim.call_id, digest, now)?;
             if let Some(approval) = &mut approval {
                 approval.state = ApprovalState::Consumed;
                 approval.consumed_at = Some(now);
             }
         }
-        let run = self.run(run)?;
-        run.calls.entry(claim.call_id).or_default().attempt = claim.attempt;
+        if let Some(key) = claim.caller_key {
+            let holder =
+                KeyHolder { run_id: lease.run_id.clone(), call_id: claim.call_id.clone(), request: key.request };
+            self.keys.insert((key.tenant, key.key), (holder, now.after(key.keep)));
+        }
+        let run = self.run(lease)?;
+        run.calls.insert(claim.call_id, StoredCall { state: CallState::Running, attempt: claim.attempt });
         Ok(run.append(events, now))
     }
 
     fn settle(
         &mut self,
-        run: &RunId,
-        call: &CallId,
-        artifact: Option<StoredArtifact>,
+        lease: &Lease,
+        settling: Settling,
         events: Vec<NewEvent>,
         now: Timestamp,
     ) -> Result<Appended, JournalError> {
-        let run = self.run(run)?;
-        // A call that is not known is one that was never started: an entry for it says nothing yet.
-        let known = run.calls.entry(call.clone()).or_default();
-        if known.settled {
-            return Err(JournalError::AlreadySettled(call.clone()));
-        }
-        if let Some(artifact) = artifact {
+        let run = self.run(lease)?;
+        let stored = run.calls.get(&settling.call_id).copied();
+        let settlement = rules::settlement(stored, lease, &settling, run.epoch == lease.epoch, events)?;
+        if let Some(artifact) = settling.artifact {
             match run.artifacts.get(&artifact.artifact_id) {
                 Some(text) if *text == artifact.text => {}
                 Some(_) => return Err(JournalError::Exists(artifact.artifact_id.to_string())),
@@ -155,12 +176,29 @@ impl State {
                 }
             }
         }
-        known.settled = true;
-        let appended = run.append(events, now);
-        for approval in self.approvals.iter_mut().filter(|approval| approval.call_id == *call) {
+        let appended = run.append(settlement.events, now);
+        let Some(state) = settlement.state else { return Ok(appended) };
+        let attempt = settling.attempt.max(stored.map_or(0, |stored| stored.attempt));
+        run.calls.insert(settling.call_id.clone(), StoredCall { state, attempt });
+        for approval in self.approvals.iter_mut().filter(|approval| approval.call_id == settling.call_id) {
             rules::withdraw_if_open(approval, now);
         }
         Ok(appended)
+    }
+
+    fn reconcile(
+        &mut self,
+        lease: &Lease,
+        call: &CallId,
+        events: Vec<NewEvent>,
+        now: Timestamp,
+    ) -> Result<Appended, JournalError> {
+        let run = self.leased(lease)?;
+        let state = rules::reconciled(run.calls.get(call).copied(), call, &events)?;
+        if let Some(stored) = run.calls.get_mut(call) {
+            stored.state = state;
+        }
+        Ok(run.append(events, now))
     }
 
     fn decide(&mut self, decision: &Decision, now: Timestamp) -> Result<Approval, DecisionRefused> {
@@ -240,42 +278,69 @@ impl Drop for Held {
     }
 }
 
+impl MemoryJournal {
+    /// Takes the right to drive a run in this process.
+    fn keep(&self, run: &RunId) -> Option<Held> {
+        let taken = self.held.lock().unwrap_or_else(PoisonError::into_inner).insert(run.clone());
+        taken.then(|| Held { run: run.clone(), all: Arc::clone(&self.held) })
+    }
+}
+
 impl Journal for MemoryJournal {
-    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<Appended, JournalError>> {
-        Box::pin(async move { self.commit(|state, now| state.create_run(run, now)) })
+    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<(RunHold, Appended), JournalError>> {
+        Box::pin(async move {
+            let held = self.keep(&run.run_id).ok_or_else(|| JournalError::Exists(run.run_id.to_string()))?;
+            let (lease, appended) = self.commit(|state, now| state.create_run(run, now))?;
+            Ok((RunHold::new(lease, held), appended))
+        })
     }
 
     fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
-        let taken = self.held.lock().unwrap_or_else(PoisonError::into_inner).insert(run.clone());
-        let held = taken.then(|| RunHold::new(Held { run: run.clone(), all: Arc::clone(&self.held) }));
-        Box::pin(std::future::ready(Ok(held)))
+        Box::pin(async move {
+            let Some(held) = self.keep(run) else { return Ok(None) };
+            let lease = self.commit(|state, now| state.take_lease(run, now))?;
+            Ok(Some(RunHold::new(lease, held)))
+        })
     }
 
-    fn append<'a>(&'a self, run: &'a RunId, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        Box::pin(async move { self.commit(|state, now| Ok(state.run(run)?.append(events, now))) })
+    fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        Box::pin(async move { self.commit(|state, now| Ok(state.leased(lease)?.append(events, now))) })
     }
 
-    fn ask(&self, approval: Approval, events: Vec<NewEvent>) -> BoxFuture<'_, Result<Appended, JournalError>> {
-        Box::pin(async move { self.commit(|state, now| state.ask(approval, events, now)) })
+    fn ask<'a>(
+        &'a self,
+        lease: &'a Lease,
+        approval: Approval,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        Box::pin(async move { self.commit(|state, now| state.ask(lease, approval, events, now)) })
     }
 
     fn claim<'a>(
         &'a self,
-        run: &'a RunId,
+        lease: &'a Lease,
         claim: Claim,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, ClaimRefused>> {
-        Box::pin(async move { self.commit(|state, now| state.claim(run, claim, events, now)) })
+        Box::pin(async move { self.commit(|state, now| state.claim(lease, claim, events, now)) })
     }
 
     fn settle<'a>(
         &'a self,
-        run: &'a RunId,
-        call: &'a CallId,
-        artifact: Option<StoredArtifact>,
+        lease: &'a Lease,
+        settling: Settling,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        Box::pin(async move { self.commit(|state, now| state.settle(run, call, artifact, events, now)) })
+        Box::pin(async move { self.commit(|state, now| state.settle(lease, settling, events, now)) })
+    }
+
+    fn reconcile<'a>(
+        &'a self,
+        lease: &'a Lease,
+        call: &'a CallId,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        Box::pin(async move { self.commit(|state, now| state.reconcile(lease, call, events, now)) })
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {

@@ -1,17 +1,23 @@
 //! What the journal decides, apart from how it stores: pure functions that both backends ask inside their commit.
 
+use std::sync::Arc;
+
 use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::digest::Digest;
-use lockgate_contract::event::{ApprovalDecided, Body, EventType, NewEvent};
+use lockgate_contract::effect::EffectState;
+use lockgate_contract::event::{
+    ApprovalDecided, Body, CallReconciled, EventType, Finding, NewEvent, RunLeaseTaken, Settled, ToolAnsweredLate,
+};
 use lockgate_contract::ids::{CallId, RunId};
-use lockgate_contract::ports::{ClaimRefused, Decision, DecisionRefused, JournalError};
+use lockgate_contract::ports::{CallerKey, ClaimRefused, Decision, DecisionRefused, JournalError, KeyHolder, Lease, Settling};
 use lockgate_contract::run::RunStatus;
 use lockgate_contract::time::Timestamp;
 
 /// A question as it is stored when it is asked. Nobody has decided it, whatever the caller's record says: an approval
 /// becomes granted through a decision only.
-pub(crate) fn asked(approval: Approval) -> Approval {
+pub(crate) fn asked(approval: Approval, lease: &Lease) -> Approval {
     Approval {
+        run_id: lease.run_id.clone(),
         state: ApprovalState::Pending,
         decided_by: None,
         decided_at: None,
@@ -43,6 +49,154 @@ pub(crate) fn withdraw_if_open(approval: &mut Approval, now: Timestamp) {
     if matches!(approval.state_at(now), ApprovalState::Pending | ApprovalState::Granted) {
         approval.state = ApprovalState::Withdrawn;
     }
+}
+
+/// Where a call stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CallState {
+    /// An attempt was started, and has no result.
+    Running,
+    /// Its last attempt is known not to have happened: another one may start.
+    Open,
+    /// It has its result, and nobody knows what it changed.
+    Unknown,
+    /// It has its result.
+    Settled,
+}
+
+impl CallState {
+    const ALL: [Self; 4] = [Self::Running, Self::Open, Self::Unknown, Self::Settled];
+
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Open => "open",
+            Self::Unknown => "unknown",
+            Self::Settled => "settled",
+        }
+    }
+
+    pub(crate) fn from_word(word: &str) -> Result<Self, JournalError> {
+        let known = Self::ALL.into_iter().find(|known| known.word() == word);
+        known.ok_or_else(|| JournalError::Corrupt(format!("a call has the unknown state `{word}`")))
+    }
+
+    /// Whether an attempt may start.
+    pub(crate) fn may_start(self) -> bool {
+        matches!(self, Self::Running | Self::Open)
+    }
+}
+
+/// What is stored of a call: where it stands, and the last attempt that was started, 0 where none was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct StoredCall {
+    pub(crate) state: CallState,
+    pub(crate) attempt: u32,
+}
+
+/// What a result comes to: the events that are written, and where the call stands afterwards; nothing where it stays.
+pub(crate) struct Settlement {
+    pub(crate) events: Vec<NewEvent>,
+    pub(crate) state: Option<CallState>,
+}
+
+/// Takes a result. `holds` says whether whoever brings it has the run's lease: a result that is no attempt's needs it, the
+/// result of an attempt that was started is taken from anybody.
+pub(crate) fn settlement(
+    stored: Option<StoredCall>,
+    run: &RunId,
+    settling: &Settling,
+    holds: bool,
+    events: Vec<NewEvent>,
+) -> Result<Settlement, JournalError> {
+    let attempt = settling.attempt;
+    let settled = |events: Vec<NewEvent>| {
+        let state = if has_unknown_effect(&events) { CallState::Unknown } else { CallState::Settled };
+        Ok(Settlement { events, state: Some(state) })
+    };
+    let Some(StoredCall { state, attempt: last }) = stored else {
+        return if holds { settled(events) } else { Err(JournalError::Fenced { run: run.clone() }) };
+    };
+    let is_earlier = attempt > 0 && (attempt < last || attempt == last && state == CallState::Open);
+    let is_last = attempt > 0 && attempt == last;
+    match state {
+        _ if is_earlier => Ok(Settlement { events: late(events, attempt), state: None }),
+        CallState::Running if is_last => settled(events),
+        CallState::Running | CallState::Open if holds => settled(events),
+        CallState::Running | CallState::Open => Err(JournalError::Fenced { run: run.clone() }),
+        CallState::Unknown if is_last && !has_unknown_effect(&events) => {
+            Ok(Settlement { events: found_out(events), state: Some(CallState::Settled) })
+        }
+        CallState::Unknown | CallState::Settled => Err(JournalError::AlreadySettled(settling.call_id.clone())),
+    }
+}
+
+fn has_unknown_effect(events: &[NewEvent]) -> bool {
+    events
+        .iter()
+        .any(|event| matches!(event.body(), Ok(Body::Settled(settled)) if settled.effect_state == EffectState::Unknown))
+}
+
+/// A result that comes too late to be one: it stands in the journal, and changes nothing.
+fn late(events: Vec<NewEvent>, attempt: u32) -> Vec<NewEvent> {
+    only_result(events, |settled| Body::ToolAnsweredLate(ToolAnsweredLate { attempt, settled }))
+}
+
+/// A result of which everybody thought that it was lost.
+fn found_out(events: Vec<NewEvent>) -> Vec<NewEvent> {
+    only_result(events, |settled| {
+        let finding = if settled.effect_state == EffectState::Done { Finding::Done } else { Finding::NotDone };
+        let by = "late_result".to_owned();
+        Body::CallReconciled(CallReconciled { finding, by, reason: None, settled: Some(settled) })
+    })
+}
+
+fn only_result(events: Vec<NewEvent>, body: impl Fn(Arc<Settled>) -> Body) -> Vec<NewEvent> {
+    let of = |event: NewEvent| match event.body() {
+        Ok(Body::Settled(settled)) => Some(NewEvent::new(event.step, event.call_id, body(settled))),
+        _ => None,
+    };
+    events.into_iter().filter_map(of).collect()
+}
+
+/// Where a call stands after what was found out about it. A call without a result can only be found not to have happened.
+pub(crate) fn reconciled(
+    stored: Option<StoredCall>,
+    call: &CallId,
+    events: &[NewEvent],
+) -> Result<CallState, JournalError> {
+    let reopens = events.iter().find_map(|event| match event.body() {
+        Ok(Body::CallReconciled(found)) => Some(found.reopens()),
+        _ => None,
+    });
+    match (stored.map(|stored| stored.state), reopens) {
+        (Some(CallState::Running | CallState::Unknown), Some(true)) => Ok(CallState::Open),
+        (Some(CallState::Unknown), Some(false)) => Ok(CallState::Settled),
+        _ => Err(JournalError::NothingToReconcile(call.clone())),
+    }
+}
+
+/// Whether a caller's key is free for this call, or belongs to it already. `stored` is who has it, and until when.
+pub(crate) fn key_is_free(
+    stored: Option<(KeyHolder, Timestamp)>,
+    run: &RunId,
+    call: &CallId,
+    key: &CallerKey,
+    now: Timestamp,
+) -> Result<(), ClaimRefused> {
+    match stored {
+        Some((holder, until)) if now < until => {
+            let is_own = holder.run_id == *run && holder.call_id == *call && holder.request == key.request;
+            if is_own { Ok(()) } else { Err(ClaimRefused::KeyTaken(Box::new(holder))) }
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The event with which a driver takes a run over.
+pub(crate) fn lease_taken(epoch: u64) -> NewEvent {
+    let holder = format!("process {}", std::process::id());
+    NewEvent::new(0, None, Body::RunLeaseTaken(RunLeaseTaken { epoch, holder }))
 }
 
 /// What came of a decision: the event that records it, and the new record or why there is none. Both are stored.

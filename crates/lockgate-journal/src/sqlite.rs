@@ -28,7 +28,7 @@ use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
     Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Clock, Decision, DecisionRefused, Journal, JournalError,
-    NewRun, RunFilter, RunHold, RunRecord, StoredArtifact,
+    Lease, NewRun, RunFilter, RunHold, RunRecord, Settling,
 };
 
 use self::connection::Place;
@@ -77,49 +77,74 @@ impl SqliteJournal {
 }
 
 impl Journal for SqliteJournal {
-    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<Appended, JournalError>> {
-        Box::pin(self.writer.commit(move |connection, now| write::create_run(connection, run, now)))
+    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<(RunHold, Appended), JournalError>> {
+        Box::pin(async move {
+            // Before the run can be seen: a run that nobody holds is one whose driver died.
+            let lock =
+                hold::take(&self.path, &run.run_id)?.ok_or_else(|| JournalError::Exists(run.run_id.to_string()))?;
+            let created = self.writer.commit(move |connection, now| write::create_run(connection, run, now));
+            let (lease, appended) = created.await?;
+            Ok((RunHold::new(lease, lock), appended))
+        })
     }
 
     fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
-        Box::pin(std::future::ready(hold::take(&self.path, run)))
+        Box::pin(async move {
+            let Some(lock) = hold::take(&self.path, run)? else { return Ok(None) };
+            let run = run.clone();
+            let lease = self.writer.commit(move |connection, now| write::take_lease(connection, &run, now)).await?;
+            Ok(Some(RunHold::new(lease, lock)))
+        })
     }
 
-    fn append<'a>(&'a self, run: &'a RunId, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        let run = run.clone();
+    fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        let lease = lease.clone();
         let events = written(events);
-        Box::pin(self.writer.commit(move |connection, now| write::append(connection, &run, events, now)))
+        Box::pin(self.writer.commit(move |connection, now| write::append(connection, &lease, events, now)))
     }
 
-    fn ask(&self, approval: Approval, events: Vec<NewEvent>) -> BoxFuture<'_, Result<Appended, JournalError>> {
+    fn ask<'a>(
+        &'a self,
+        lease: &'a Lease,
+        approval: Approval,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        let lease = lease.clone();
         let events = written(events);
-        Box::pin(self.writer.commit(move |connection, now| write::ask(connection, approval, events, now)))
+        Box::pin(self.writer.commit(move |connection, now| write::ask(connection, &lease, approval, events, now)))
     }
 
     fn claim<'a>(
         &'a self,
-        run: &'a RunId,
+        lease: &'a Lease,
         claim: Claim,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, ClaimRefused>> {
-        let run = run.clone();
+        let lease = lease.clone();
         let events = written(events);
-        Box::pin(self.writer.commit(move |connection, now| write::claim(connection, &run, &claim, events, now)))
+        Box::pin(self.writer.commit(move |connection, now| write::claim(connection, &lease, &claim, events, now)))
     }
 
     fn settle<'a>(
         &'a self,
-        run: &'a RunId,
-        call: &'a CallId,
-        artifact: Option<StoredArtifact>,
+        lease: &'a Lease,
+        settling: Settling,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        let (run, call) = (run.clone(), call.clone());
+        let lease = lease.clone();
         let events = written(events);
-        Box::pin(
-            self.writer
-                .commit(move |connection, now| write::settle(connection, &run, &call, artifact.as_ref(), events, now)),
-        )
+        Box::pin(self.writer.commit(move |connection, now| write::settle(connection, &lease, &settling, events, now)))
+    }
+
+    fn reconcile<'a>(
+        &'a self,
+        lease: &'a Lease,
+        call: &'a CallId,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        let (lease, call) = (lease.clone(), call.clone());
+        let events = written(events);
+        Box::pin(self.writer.commit(move |connection, now| write::reconcile(connection, &lease, &call, events, now)))
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {

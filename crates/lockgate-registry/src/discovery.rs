@@ -132,6 +132,11 @@ impl Discovery {
                 .map(|spec| (spec.name().to_owned(), spec.resource_keys().clone()))
                 .collect(),
             replayable: names_of(|spec| spec.replay() == ReplayPolicy::Safe),
+            keyed: specs()
+                .filter_map(|spec| Some((spec.name().to_owned(), spec.idempotency_window()?)))
+                .map(|(name, window)| (name, u64::try_from(window.as_millis()).unwrap_or(u64::MAX)))
+                .collect(),
+            reconcilable: names_of(|spec| spec.reconcile().is_some()),
         }
     }
 }

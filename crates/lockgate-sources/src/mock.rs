@@ -19,7 +19,7 @@ mod time_span;
 use std::path::Path;
 
 use lockgate_contract::document::Document;
-use lockgate_contract::tool::ToolSpec;
+use lockgate_contract::tool::{Output, Reconciled, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
@@ -41,6 +41,8 @@ pub struct MockTool {
     declaration: Declaration,
     #[schemars(flatten)]
     acting: Acting,
+    #[schemars(flatten)]
+    asked: Asked,
 }
 
 /// How a mock acts: in a run file, and as the target of a catalog row of kind `mock`.
@@ -53,6 +55,47 @@ pub(crate) struct Acting {
     /// A file, relative to this one, that gets one byte, synced, each time the handler is entered.
     #[serde(default)]
     pub(crate) count_file: Option<String>,
+}
+
+/// What a mock says about attempts whose results were lost.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+struct Asked {
+    /// What it finds out about an attempt whose result was lost. Absent: it cannot be asked.
+    #[serde(default)]
+    reconcile: Option<Found>,
+}
+
+/// What a mock finds out about a lost attempt. One of them.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Found {
+    /// It took effect, and this is its output.
+    #[serde(deserialize_with = "present")]
+    #[schemars(with = "serde_json::Value")]
+    done: Option<Document>,
+    /// It did not take effect.
+    not_done: bool,
+    /// It cannot be told.
+    unsure: bool,
+}
+
+impl Found {
+    fn check(&self) -> Result<(), Problem> {
+        let said = usize::from(self.done.is_some()) + usize::from(self.not_done) + usize::from(self.unsure);
+        if said == 1 {
+            return Ok(());
+        }
+        let detail = "`reconcile` must say one of `done`, `not_done` and `unsure`".to_owned();
+        Err(Problem::Invalid { detail })
+    }
+
+    fn answer(&self) -> Reconciled {
+        match &self.done {
+            Some(output) => Reconciled::Done(Output::new(output.clone())),
+            None if self.not_done => Reconciled::NotDone,
+            None => Reconciled::Unsure,
+        }
+    }
 }
 
 impl MockTool {
@@ -74,7 +117,12 @@ impl MockTool {
         let builder = self.declaration.builder()?.source("mock");
         let count_file = self.acting.count_file.map(|path| CountFile::new(base_dir.join(path)));
         let script = Script::new(self.acting.behaviour, count_file, entered_before)?;
-        Ok(builder.handler(script.into_handler()).build()?)
+        let mut builder = builder.handler(script.into_handler());
+        if let Some(found) = self.asked.reconcile {
+            found.check()?;
+            builder = builder.reconcile(move |_arguments, _context| std::future::ready(Ok(found.answer())));
+        }
+        Ok(builder.build()?)
     }
 }
 
@@ -85,7 +133,7 @@ impl<'de> Deserialize<'de> for MockTool {
         let document = Document::deserialize(deserializer)?;
         let read = || {
             check_keys::<Self>(document.root(), "")?;
-            Ok(Self { declaration: decode(&document)?, acting: decode(&document)? })
+            Ok(Self { declaration: decode(&document)?, acting: decode(&document)?, asked: decode(&document)? })
         };
         read().map_err(|problem: Problem| {
             let tool = document.root().get("name").and_then(|name| name.as_str()).unwrap_or_default().into_owned();

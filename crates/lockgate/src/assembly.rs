@@ -8,7 +8,6 @@ use lockgate_config::{
     ArgumentErrorsRule, ConfigError, CoreSet, DEFAULT_JOURNAL, GateTable, ModelTable, RunFile, ToolsTable,
     UnknownFieldsRule,
 };
-use lockgate_contract::ids::ApprovalId;
 use lockgate_contract::nearest::nearest;
 use lockgate_contract::ports::{Journal, ModelAdapter, Redactor, Visibility};
 use lockgate_contract::subject::Subject;
@@ -159,6 +158,14 @@ pub fn open_journal(url: &str) -> Result<Arc<dyn Journal>, AssemblyError> {
     Ok(lockgate_journal::open(url, Arc::new(SystemClock))?)
 }
 
+/// A runner over a journal and no tools: for what runs nothing, such as writing down what became of a call.
+pub fn without_tools(journal: Arc<dyn Journal>) -> Result<Runner, AssemblyError> {
+    let registry = Arc::new(Registry::default());
+    let redactor = Arc::new(scrubber(&ToolsTable::default(), &mut Vec::new())?);
+    let gate = Gate::builder(registry, Arc::new(NativePolicy::new()), journal, redactor, Arc::new(SystemClock));
+    Ok(Runner::new(Arc::new(gate.build()?), Arc::new(RandomIds), RunnerOptions::default()))
+}
+
 /// How often each tool's handler was entered in a run so far: what scripted behaviour goes on from.
 pub fn entered(state: &RunState) -> BTreeMap<String, u32> {
     let mut entered = BTreeMap::new();
@@ -233,14 +240,10 @@ impl Assembly {
     }
 
     /// One call with the file's tools and subject.
-    pub fn direct_call(&self, tool_name: String, arguments_text: String, approval: Option<ApprovalId>) -> DirectCall {
+    pub fn direct_call(&self, tool_name: String, arguments_text: String) -> DirectCall {
         DirectCall {
-            subject: self.run_file.subject.subject(),
-            binding: self.discovery.bind(),
-            tool_name,
-            arguments_text,
-            approval,
             run_file: Some(self.path.display().to_string()),
+            ..DirectCall::new(self.run_file.subject.subject(), self.discovery.bind(), tool_name, arguments_text)
         }
     }
 
@@ -372,6 +375,7 @@ fn gate_options(file: &RunFile) -> GateOptions {
             ArgumentErrorsRule::DeclaredPaths => ArgumentErrors::DeclaredPaths,
         },
         approval_expires: file.approvals.expires.map_or(default.approval_expires, TimeSpan::as_duration),
+        keep_keys: file.gate.keep_idempotency_keys.map_or(default.keep_keys, TimeSpan::as_duration),
         ..default
     }
 }

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use lockgate::assembly::{Assembly, AssemblyError, Overrides, entered};
 use lockgate::config::{DEFAULT_JOURNAL, RunFile};
 use lockgate::contract::ids::ApprovalId;
-use lockgate::harness::{DirectAnswer, RunnerOptions};
+use lockgate::harness::{DirectAnswer, DirectCall, RunnerOptions};
 
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -46,6 +46,9 @@ pub(crate) struct Arguments {
     /// The approval that was given: the open call goes on under its own id
     #[arg(long, value_name = "ID")]
     approval: Option<String>,
+    /// Your own name for this request: sent again under the same key, it gets the first result and has no second effect
+    #[arg(long, value_name = "KEY", value_parser = idempotency_key)]
+    idempotency_key: Option<String>,
     /// Add the true reason, the policies, the digests and the time of each stage
     #[arg(long)]
     audit: bool,
@@ -90,7 +93,11 @@ pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Resul
     let cancel = caller.cancel().clone();
     cancel_on_signal(output, move || cancel.cancel());
     output.progress(&format!("{} runs", arguments.name));
-    let call = assembly.direct_call(arguments.name.clone(), text, approval);
+    let call = DirectCall {
+        approval,
+        idempotency_key: arguments.idempotency_key.clone(),
+        ..assembly.direct_call(arguments.name.clone(), text)
+    };
     let mut answer = caller.call(call).await.map_err(|error| CliError::Call(Box::new(error)))?;
     if arguments.full
         && let Some(artifact) = answer.result.meta.artifact.clone()
@@ -106,6 +113,18 @@ pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Resul
         output.note(&next(&arguments, secret, &answer, &url));
     }
     Ok(exit)
+}
+
+/// A key is a name: short, and all of it can be seen.
+fn idempotency_key(text: &str) -> Result<String, String> {
+    const LONGEST: usize = 255;
+    if text.is_empty() || text.len() > LONGEST {
+        Err(format!("a key has 1 to {LONGEST} characters"))
+    } else if text.chars().all(|letter| letter.is_ascii_graphic()) {
+        Ok(text.to_owned())
+    } else {
+        Err("a key holds visible ASCII characters only".to_owned())
+    }
 }
 
 /// The journal and the state in which a waiting call was left.
@@ -158,6 +177,9 @@ fn next(arguments: &Arguments, secret: bool, answer: &DirectAnswer, url: &str) -
     }
     let mut again = vec!["call", &run_file, &arguments.name];
     again.extend(arguments.text.as_deref().map(|text| if secret { "ARGUMENTS" } else { text }));
+    if let Some(key) = &arguments.idempotency_key {
+        again.extend(["--idempotency-key", key]);
+    }
     again.extend(["--approval", id]);
     format!(
         "a person has to decide:\n  {}\n  {}\n  {}\nthen, with the same arguments:\n  {}\n",

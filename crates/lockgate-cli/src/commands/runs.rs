@@ -4,19 +4,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Subcommand, ValueEnum};
-use lockgate::assembly::{Assembly, AssemblyError, Overrides, entered};
+use lockgate::assembly::{Assembly, AssemblyError, Overrides, entered, without_tools};
 use lockgate::config::{BudgetChange, ConfigError, RunFile};
+use lockgate::contract::event::Finding;
 use lockgate::contract::ids::RunId;
 use lockgate::contract::ports::{RunFilter, RunRecord};
 use lockgate::contract::run::{Budget, RunKind, RunStatus};
 use lockgate::contract::time::Timestamp;
-use lockgate::harness::{Resume, RunResult, RunState, Stop};
+use lockgate::harness::{Reconciliation, Resume, RunResult, RunState, Stop};
 use serde::Serialize;
 
 use crate::arguments::Format;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::person::{session_user, somebody};
 use crate::printer::{Include, RunFormat, RunPrinter, RunView};
 use crate::render::run::table;
 use crate::signals::cancel_on_signal;
@@ -34,6 +36,7 @@ enum Command {
     List(List),
     Show(Show),
     Resume(ResumeArguments),
+    Reconcile(ReconcileArguments),
 }
 
 /// List runs, newest first
@@ -95,6 +98,59 @@ struct ResumeArguments {
     journal: JournalArgument,
 }
 
+/// Say what became of a call whose effect is unknown
+#[derive(Debug, Args)]
+#[command(after_help = "\
+It runs nothing: resuming the run does, once no call of it is unknown any more. A call that was not done is open again; where
+a person is asked about it, it needs a new approval.
+
+Examples:
+  lockgate runs reconcile run-34c559713956:step-0:call-0 done --reason 'ticket T-7 is there'
+  lockgate runs reconcile run-34c559713956:step-0:call-0 not-done
+
+Exit codes:
+  0  written down
+  2  usage or configuration, or no such call has an unknown effect")]
+struct ReconcileArguments {
+    /// The call's id, as `runs show` has it
+    #[arg(value_name = "CALL")]
+    call: String,
+    /// What you found out
+    #[arg(value_enum)]
+    finding: FindingWord,
+    /// Who says so [default: the user of this session]
+    #[arg(long, value_name = "NAME", value_parser = somebody)]
+    by: Option<String>,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    #[command(flatten)]
+    view: RunView,
+    #[command(flatten)]
+    journal: JournalArgument,
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum FindingWord {
+    /// It took effect: it is not run again
+    Done,
+    /// It did not take effect, and will not: it may run again
+    NotDone,
+    /// Nobody will find out: the run goes on without knowing
+    Abandon,
+}
+
+impl From<FindingWord> for Finding {
+    fn from(word: FindingWord) -> Self {
+        match word {
+            FindingWord::Done => Self::Done,
+            FindingWord::NotDone => Self::NotDone,
+            FindingWord::Abandon => Self::Abandoned,
+        }
+    }
+}
+
 /// How a run stopped.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 #[value(rename_all = "snake_case")]
@@ -153,6 +209,7 @@ pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Resul
         Command::List(arguments) => list(arguments, output).await,
         Command::Show(arguments) => show(arguments, output).await,
         Command::Resume(arguments) => resume(arguments, output).await,
+        Command::Reconcile(arguments) => reconcile(arguments, output).await,
     }
 }
 
@@ -229,12 +286,24 @@ async fn resume(arguments: ResumeArguments, output: &Arc<Output>) -> Result<Exit
     Ok(Exit::of_run(RunResult::of(&state).status))
 }
 
+async fn reconcile(arguments: ReconcileArguments, output: &Arc<Output>) -> Result<Exit, CliError> {
+    let stored = Stored::open(arguments.journal.journal.as_deref())?;
+    let (run, call_id) = stored.find_call(&arguments.call).await?;
+    let by = arguments.by.map_or_else(session_user, Ok)?;
+    let found = Reconciliation { call_id, finding: arguments.finding.into(), by, reason: arguments.reason };
+    let state = without_tools(Arc::clone(&stored.journal))?.reconcile(&run, found).await?;
+    let printer = RunPrinter::new(output, arguments.view);
+    printer.ending(&state, stored.journal.as_ref(), &stored.commands()).await;
+    Ok(Exit::Ok)
+}
+
 /// Whether resuming has nothing to do. A run at its limit goes on with a larger budget.
 fn has_ended(state: &RunState, larger_budget: bool) -> bool {
     match state.stop() {
         None | Some(Stop::WaitingForApproval(_)) => false,
         Some(Stop::LimitReached(_)) => !larger_budget,
-        Some(Stop::Completed { .. } | Stop::NeedsReconciliation(_) | Stop::Failed { .. } | Stop::Cancelled) => true,
+        Some(Stop::NeedsReconciliation(_)) => !state.is_reconciled(),
+        Some(Stop::Completed { .. } | Stop::Failed { .. } | Stop::Cancelled) => true,
     }
 }
 

@@ -72,7 +72,10 @@ fn of_event(event: &Event) -> Style {
         | EventType::RunFailed
         | EventType::RunNeedsReconciliation
         | EventType::RunCancelled => BAD,
-        EventType::ApprovalRequested | EventType::RunWaiting | EventType::RunLimitReached => OPEN,
+        EventType::ApprovalRequested
+        | EventType::ToolAttemptFailed
+        | EventType::RunWaiting
+        | EventType::RunLimitReached => OPEN,
         _ => PLAIN,
     }
 }
@@ -110,6 +113,13 @@ pub(crate) fn note(event: &Event) -> String {
             format!("{} {} ({}){attempt}", started.tool_name, started.tool_version, started.effect)
         }
         Body::Settled(settled) => settled_note(&settled),
+        Body::ToolAttemptFailed(failed) => format!("attempt {}: {}", failed.attempt, settled_note(&failed.settled)),
+        Body::ToolAnsweredLate(late) => format!("attempt {}: {}", late.attempt, settled_note(&late.settled)),
+        Body::CallReconciled(found) => {
+            let why = found.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+            format!("{} by {}{why}", found.finding, found.by)
+        }
+        Body::RunLeaseTaken(taken) => format!("by {}, number {}", taken.holder, taken.epoch),
         Body::RunWaiting(waiting) => format!("for {}", list(waiting.approvals.iter().map(ApprovalId::as_str))),
         Body::RunResumed(resumed) => resumed_note(&resumed),
         Body::RunCompleted(completed) => match completed.completed_by {

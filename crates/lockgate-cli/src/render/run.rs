@@ -99,19 +99,32 @@ impl Commands {
                 let budget = larger(*limit, state);
                 format!("to go on:\n  {}\n", self.command(&["runs", "resume", run, "--budget", &budget]))
             }
-            Some(Stop::NeedsReconciliation(calls)) => {
-                let calls = indented(&calls.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join("\n"), 2);
-                let show = self.command(&["runs", "show", run, "--all"]);
-                format!(
-                    "it is not known whether these calls took effect:\n{calls}look at what they reach, and at:\n  {show}\n"
-                )
+            Some(Stop::NeedsReconciliation(_)) if state.is_reconciled() => {
+                format!("to go on:\n  {}\n", self.command(&["runs", "resume", run]))
             }
+            Some(Stop::NeedsReconciliation(_)) => self.find_out(run, state),
             Some(Stop::Failed { reason, detail }) => {
                 labelled(PLAIN, "failed:", if detail.is_empty() { reason } else { detail })
             }
             None => format!("this run was interrupted; to go on:\n  {}\n", self.command(&["runs", "resume", run])),
             Some(Stop::Completed { .. } | Stop::Cancelled) => String::new(),
         }
+    }
+
+    fn find_out(&self, run: &str, state: &RunState) -> String {
+        let mut text = "it is not known whether these calls took effect:\n".to_owned();
+        let unknown: Vec<&str> = state.unknown_calls().map(|call| call.call_id.as_str()).collect();
+        text.push_str(&indented(&unknown.join("\n"), 2));
+        let _ = writeln!(
+            text,
+            "look at what they reach, and at:\n  {}\nthen say, of each of them, one of:",
+            self.command(&["runs", "show", run, "--all"]),
+        );
+        let first = unknown.first().copied().unwrap_or_default();
+        for finding in ["done", "not-done", "abandon"] {
+            let _ = writeln!(text, "  {}", self.command(&["runs", "reconcile", first, finding]));
+        }
+        text
     }
 
     fn decide(&self, run: &str, waiting: &[Approval]) -> String {

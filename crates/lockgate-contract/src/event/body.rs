@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::document::{DecodeError, Document};
 use crate::event::{
-    ApprovalConsumed, ApprovalDecided, ApprovalRequested, EventType, ModelFailed, ModelRequested, ModelResponded,
-    RunCancelled, RunCompleted, RunFailed, RunLimitReached, RunNeedsReconciliation, RunResumed, RunWaiting, Settled,
-    ToolRelaxed, ToolRequested, ToolStarted,
+    ApprovalConsumed, ApprovalDecided, ApprovalRequested, CallReconciled, EventType, ModelFailed, ModelRequested,
+    ModelResponded, RunCancelled, RunCompleted, RunFailed, RunLeaseTaken, RunLimitReached, RunNeedsReconciliation,
+    RunResumed, RunWaiting, Settled, ToolAnsweredLate, ToolAttemptFailed, ToolRelaxed, ToolRequested, ToolStarted,
 };
 use crate::run::RunStart;
 
@@ -35,8 +35,16 @@ pub enum Body {
     ToolStarted(ToolStarted),
     /// `tool.finished` when `ok`, else `tool.failed`
     Settled(Arc<Settled>),
+    /// `tool.attempt_failed`
+    ToolAttemptFailed(ToolAttemptFailed),
+    /// `tool.answered_late`
+    ToolAnsweredLate(ToolAnsweredLate),
+    /// `call.reconciled`
+    CallReconciled(CallReconciled),
     /// `run.waiting`
     RunWaiting(RunWaiting),
+    /// `run.lease_taken`
+    RunLeaseTaken(RunLeaseTaken),
     /// `run.resumed`
     RunResumed(RunResumed),
     /// `run.completed`
@@ -69,7 +77,11 @@ impl Body {
             Self::ToolStarted(_) => EventType::ToolStarted,
             Self::Settled(settled) if settled.ok => EventType::ToolFinished,
             Self::Settled(_) => EventType::ToolFailed,
+            Self::ToolAttemptFailed(_) => EventType::ToolAttemptFailed,
+            Self::ToolAnsweredLate(_) => EventType::ToolAnsweredLate,
+            Self::CallReconciled(_) => EventType::CallReconciled,
             Self::RunWaiting(_) => EventType::RunWaiting,
+            Self::RunLeaseTaken(_) => EventType::RunLeaseTaken,
             Self::RunResumed(_) => EventType::RunResumed,
             Self::RunCompleted(_) => EventType::RunCompleted,
             Self::RunFailed(_) => EventType::RunFailed,
@@ -94,7 +106,11 @@ impl Body {
             EventType::ApprovalConsumed => Self::ApprovalConsumed(data.decode()?),
             EventType::ToolStarted => Self::ToolStarted(data.decode()?),
             EventType::ToolFinished | EventType::ToolFailed => Self::Settled(Arc::new(data.decode()?)),
+            EventType::ToolAttemptFailed => Self::ToolAttemptFailed(data.decode()?),
+            EventType::ToolAnsweredLate => Self::ToolAnsweredLate(data.decode()?),
+            EventType::CallReconciled => Self::CallReconciled(data.decode()?),
             EventType::RunWaiting => Self::RunWaiting(data.decode()?),
+            EventType::RunLeaseTaken => Self::RunLeaseTaken(data.decode()?),
             EventType::RunResumed => Self::RunResumed(data.decode()?),
             EventType::RunCompleted => Self::RunCompleted(data.decode()?),
             EventType::RunFailed => Self::RunFailed(data.decode()?),
@@ -119,7 +135,11 @@ impl Body {
             Self::ApprovalConsumed(body) => Document::from_serialize(body),
             Self::ToolStarted(body) => Document::from_serialize(body),
             Self::Settled(body) => Document::from_serialize(&**body),
+            Self::ToolAttemptFailed(body) => Document::from_serialize(body),
+            Self::ToolAnsweredLate(body) => Document::from_serialize(body),
+            Self::CallReconciled(body) => Document::from_serialize(body),
             Self::RunWaiting(body) => Document::from_serialize(body),
+            Self::RunLeaseTaken(body) => Document::from_serialize(body),
             Self::RunResumed(body) => Document::from_serialize(body),
             Self::RunCompleted(body) => Document::from_serialize(body),
             Self::RunFailed(body) => Document::from_serialize(body),

@@ -12,6 +12,15 @@ pub struct RunWaiting {
     pub approvals: Vec<ApprovalId>,
 }
 
+/// A driver took the run over.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RunLeaseTaken {
+    /// How often the right to drive the run was taken, its maker included.
+    pub epoch: u64,
+    /// Who drives it: for people.
+    pub holder: String,
+}
+
 /// A driver took the run up again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RunResumed {

@@ -1,12 +1,13 @@
 //! The end of a call.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::document::Document;
-use crate::effect::EffectState;
+use crate::effect::{EffectState, word_enum};
 use crate::ids::{ApprovalId, CallId, ErrorId};
 use crate::outcome::{Outcome, Status};
 use crate::result::{Meta, ToolError, ToolResult};
@@ -73,6 +74,58 @@ pub struct Audit {
     pub approval_id: Option<ApprovalId>,
 }
 
+/// An attempt failed, and the run may try again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ToolAttemptFailed {
+    /// Which attempt, from 1.
+    pub attempt: u32,
+    /// How it ended: what the call would have been settled with.
+    pub settled: Box<Settled>,
+}
+
+/// The result of an attempt without which the call had gone on.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ToolAnsweredLate {
+    /// Which attempt, from 1.
+    pub attempt: u32,
+    /// What it came to.
+    pub settled: Arc<Settled>,
+}
+
+/// It was found out what became of a call with an unknown effect.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CallReconciled {
+    /// What was found out.
+    pub finding: Finding,
+    /// Who says so: `late_result`, `tool`, or a person's name.
+    pub by: String,
+    /// Why, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The call's result from here on, where it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<Arc<Settled>>,
+}
+
+impl CallReconciled {
+    /// Whether the call may be tried again: it is known not to have happened, and nothing else came of it.
+    pub fn reopens(&self) -> bool {
+        self.finding == Finding::NotDone && self.settled.is_none()
+    }
+}
+
+word_enum! {
+    /// What became of a call with an unknown effect.
+    Finding {
+        /// It took effect, once.
+        Done = "done",
+        /// It did not take effect, and will not: the call is open again.
+        NotDone = "not_done",
+        /// Nobody will find out: the run goes on without knowing.
+        Abandoned = "abandoned",
+    }
+}
+
 impl Settled {
     /// What the model is told: the data, or code, reason, message and error id.
     pub fn model_content(&self) -> Document {
@@ -85,8 +138,18 @@ impl Settled {
             #[serde(skip_serializing_if = "Option::is_none")]
             error_id: Option<&'a ErrorId>,
         }
+        #[derive(Serialize)]
+        struct Confirmed<'a> {
+            reconciled: Finding,
+            message: &'a str,
+        }
+        let message = "It took effect, as was confirmed later; its output was lost.";
+        let confirmed = Confirmed { reconciled: Finding::Done, message };
         match (&self.code, &self.data) {
             (None, Some(data)) => data.clone(),
+            (None, None) if self.meta.reconciled_by.is_some() => {
+                Document::from_serialize(&confirmed).unwrap_or_else(|_| Document::null())
+            }
             (None, None) => Document::null(),
             // INVARIANT: words and strings always serialise.
             (Some(code), _) => Document::from_serialize(&Failure {

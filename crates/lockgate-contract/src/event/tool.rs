@@ -51,4 +51,7 @@ pub struct ToolStarted {
     pub arguments_digest: Digest,
     /// The policies that let it pass.
     pub policies: Vec<String>,
+    /// The key that is handed to the tool, where something is changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<String>,
 }

@@ -1,6 +1,8 @@
 //! The port to the durable truth. Every method is one intention and one atomic commit.
 
 use std::fmt;
+use std::ops::Deref;
+use std::time::Duration;
 
 use thiserror::Error;
 
@@ -18,36 +20,55 @@ pub type Appended = Vec<Event>;
 
 /// Keeps events, calls, approvals and artifacts. It gives sequence numbers without gaps, stamps times with its own clock,
 /// and judges by that clock whether an approval is too late.
+///
+/// Whoever drives a run writes with its [`Lease`]. The journal looks at the lease inside the commit that writes: a driver
+/// that was paused until another one took its run over cannot write into it any more, and so cannot start anything.
 pub trait Journal: Send + Sync {
-    /// Makes a run with its first event.
-    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<Appended, JournalError>>;
+    /// Makes a run with its first event. Its maker has the right to drive it.
+    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<(RunHold, Appended), JournalError>>;
 
-    /// Takes the right to drive a run; nothing when somebody else has it. Whoever has it knows that no other driver's call
-    /// is on its way: what was started and has no result is lost.
+    /// Takes the right to drive a run; nothing when somebody else has it. Writes `run.lease_taken`: whoever drove the run
+    /// before is shut out from here on, and what was started and has no result is lost.
     fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>>;
 
     /// Adds events to a run.
-    fn append<'a>(&'a self, run: &'a RunId, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>>;
+    fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>>;
 
-    /// Opens a question together with its events. A question with this id must not exist.
-    fn ask(&self, approval: Approval, events: Vec<NewEvent>) -> BoxFuture<'_, Result<Appended, JournalError>>;
+    /// Opens a question together with its events. A question with this id must not exist, and it is about the leased run.
+    fn ask<'a>(
+        &'a self,
+        lease: &'a Lease,
+        approval: Approval,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, JournalError>>;
 
-    /// Writes the intent of a call, and uses its approval, in one commit. Once a claim is accepted the handler may run;
-    /// a refused claim writes nothing.
+    /// Writes the intent of a call, and uses its approval and its caller's key, in one commit. Once a claim is accepted the
+    /// handler may run; a refused claim writes nothing.
     fn claim<'a>(
         &'a self,
-        run: &'a RunId,
+        lease: &'a Lease,
         claim: Claim,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, ClaimRefused>>;
 
     /// Writes the one result of a call, with the artifact that holds the rest of it. A second one is refused with
     /// [`JournalError::AlreadySettled`].
+    ///
+    /// The result of an attempt that was started belongs to the attempt, not to the lease: a driver that lost its run may
+    /// still say how its attempt ended. Where the call was settled as unknown meanwhile, that is written as
+    /// `call.reconciled`; where it went on without this attempt, as `tool.answered_late`, which changes nothing.
     fn settle<'a>(
         &'a self,
-        run: &'a RunId,
+        lease: &'a Lease,
+        settling: Settling,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, JournalError>>;
+
+    /// Writes what was found out about a call whose effect is unknown.
+    fn reconcile<'a>(
+        &'a self,
+        lease: &'a Lease,
         call: &'a CallId,
-        artifact: Option<StoredArtifact>,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>>;
 
@@ -80,15 +101,53 @@ pub trait Journal: Send + Sync {
     fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>>;
 }
 
+/// Which driver of a run writes: the run, and how often the right to drive it was taken. The higher epoch shuts out the
+/// lower ones (a fencing token).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lease {
+    /// The run.
+    pub run_id: RunId,
+    /// 1 for the maker of the run, one more for each driver after it.
+    pub epoch: u64,
+}
+
+impl Lease {
+    /// The lease of the one who makes the run.
+    pub fn first(run_id: RunId) -> Self {
+        Self { run_id, epoch: 1 }
+    }
+}
+
+/// A lease stands for its run wherever one is read.
+impl Deref for Lease {
+    type Target = RunId;
+
+    fn deref(&self) -> &RunId {
+        &self.run_id
+    }
+}
+
 /// The right to drive a run. It ends with this value, and with the process that holds it, however that ends.
 pub struct RunHold {
+    lease: Lease,
     _kept: Box<dyn Send + Sync>,
 }
 
 impl RunHold {
     /// A right that ends when `kept` is dropped.
-    pub fn new(kept: impl Send + Sync + 'static) -> Self {
-        Self { _kept: Box::new(kept) }
+    pub fn new(lease: Lease, kept: impl Send + Sync + 'static) -> Self {
+        Self { lease, _kept: Box::new(kept) }
+    }
+
+    /// What to write with.
+    pub fn lease(&self) -> &Lease {
+        &self.lease
+    }
+}
+
+impl fmt::Debug for RunHold {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("RunHold").field(&self.lease).finish()
     }
 }
 
@@ -160,6 +219,43 @@ pub struct Claim {
     pub idempotency_key: String,
     /// The approval to use, with the digest that must be bound.
     pub approval: Option<(ApprovalId, Digest)>,
+    /// The caller's own key, which no other request of the tenant may have.
+    pub caller_key: Option<CallerKey>,
+}
+
+/// A caller's name for one request: the same key with the same request is the same effect, however often it is sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallerKey {
+    /// Whose key it is. Keys of different tenants never meet.
+    pub tenant: String,
+    /// The key.
+    pub key: String,
+    /// The digest of what is requested.
+    pub request: Digest,
+    /// How long the key is remembered.
+    pub keep: Duration,
+}
+
+/// Who has a caller's key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyHolder {
+    /// The run of the call.
+    pub run_id: RunId,
+    /// The call that the key was first used for.
+    pub call_id: CallId,
+    /// The digest of what it requested.
+    pub request: Digest,
+}
+
+/// Which result is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settling {
+    /// The call.
+    pub call_id: CallId,
+    /// The attempt that ended so; 0 for a call that is settled without one.
+    pub attempt: u32,
+    /// The whole scrubbed output, where the result holds a part of it.
+    pub artifact: Option<StoredArtifact>,
 }
 
 /// Why a claim was not accepted. Nothing was written.
@@ -174,6 +270,9 @@ pub enum ClaimRefused {
     /// Somebody else started this attempt, or the call is settled.
     #[error("the call was already started or settled")]
     AlreadyClaimed,
+    /// The caller's key belongs to an earlier call.
+    #[error("the idempotency key belongs to call `{}`", .0.call_id)]
+    KeyTaken(Box<KeyHolder>),
     /// The journal failed.
     #[error(transparent)]
     Journal(#[from] JournalError),
@@ -267,6 +366,15 @@ pub enum JournalError {
     /// The call has its one result.
     #[error("call `{0}` has its result already")]
     AlreadySettled(CallId),
+    /// Another driver has taken the run over: this one writes nothing any more.
+    #[error("run `{run}` was taken over by another driver")]
+    Fenced {
+        /// The run.
+        run: RunId,
+    },
+    /// The call's effect is not unknown: there is nothing to find out.
+    #[error("call `{0}` has no unknown effect to reconcile")]
+    NothingToReconcile(CallId),
     /// What is stored cannot be read.
     #[error("the journal holds something unreadable: {0}")]
     Corrupt(String),

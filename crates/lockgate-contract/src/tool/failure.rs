@@ -93,6 +93,14 @@ impl Failure {
     pub fn bug(text: impl Into<String>) -> Self {
         Self::Bug { text: text.into() }
     }
+
+    /// What it says, for people.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Business { message, .. } | Self::Environment { message, .. } | Self::OutcomeUnknown { message } => message,
+            Self::Bug { text } => text,
+        }
+    }
 }
 
 impl From<ToolExecutionError> for Failure {

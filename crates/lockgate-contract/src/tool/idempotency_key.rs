@@ -8,27 +8,42 @@ use crate::ids::CallId;
 use crate::subject::Subject;
 
 /// Stable over all attempts of a call, different for every other, and no tenant can meet another's (C-16): `lg-` and 32
-/// hexadecimal digits, by [`Display`](fmt::Display).
+/// hexadecimal digits, by [`Display`](fmt::Display). A caller's own key makes it the same for every call under that key.
 ///
 /// Worked out where it is written: most calls only read, and tell nobody.
 #[derive(Clone)]
 pub struct IdempotencyKey {
     subject: Arc<Subject>,
-    call_id: CallId,
+    of: KeyOf,
+}
+
+#[derive(Clone)]
+enum KeyOf {
+    Call(CallId),
+    Caller(String),
 }
 
 impl IdempotencyKey {
     /// The key of a call that is made on behalf of this subject.
     pub fn new(subject: Arc<Subject>, call_id: CallId) -> Self {
-        Self { subject, call_id }
+        Self { subject, of: KeyOf::Call(call_id) }
+    }
+
+    /// The key of whatever a caller sends under its own key.
+    pub fn of_caller(subject: Arc<Subject>, key: impl Into<String>) -> Self {
+        Self { subject, of: KeyOf::Caller(key.into()) }
     }
 }
 
 impl fmt::Display for IdempotencyKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (tag, key) = match &self.of {
+            KeyOf::Call(call_id) => ("lockgate.idempotency.v1", call_id.as_str()),
+            KeyOf::Caller(key) => ("lockgate.idempotency.caller.v1", key.as_str()),
+        };
         let tenant = &self.subject.tenant;
-        let text = format!("{}:{tenant}{}", tenant.len(), self.call_id);
-        write!(formatter, "lg-{}", Digest::of_text("lockgate.idempotency.v1", &text).short(32))
+        let text = format!("{}:{tenant}{key}", tenant.len());
+        write!(formatter, "lg-{}", Digest::of_text(tag, &text).short(32))
     }
 }
 

@@ -14,13 +14,28 @@ use crate::arguments::Arguments;
 use crate::digest::Digest;
 use crate::document::Document;
 use crate::effect::{Deferral, Effect, ErrorText, Idempotency, OnDuplicate, Permission, ReplayPolicy};
-use crate::tool::Handler;
+use crate::ports::BoxFuture;
+use crate::tool::{Failure, Handler, Output, ToolContext};
 
 /// The tool's own check before permission: the fixed sentence with which it rejects, or nothing.
 pub type PreCheck = Arc<dyn Fn(&Arguments) -> Result<(), String> + Send + Sync>;
 
 /// Proves that a call with these arguments is harmless. It answers only `bool`, so it cannot tighten.
 pub type HarmlessWhen = Arc<dyn Fn(&Arguments) -> bool + Send + Sync>;
+
+/// Asks the outside world what became of an attempt whose result was lost.
+pub type Reconcile = Arc<dyn Fn(Arguments, ToolContext) -> BoxFuture<'static, Result<Reconciled, Failure>> + Send + Sync>;
+
+/// What a tool found out about an attempt whose result was lost.
+#[derive(Debug)]
+pub enum Reconciled {
+    /// It took effect: this is its output.
+    Done(Output),
+    /// It did not take effect, and will not.
+    NotDone,
+    /// It cannot be told.
+    Unsure,
+}
 
 /// Who may see a tool, beyond its scopes. Empty sets leave the question open.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -60,6 +75,8 @@ pub struct ToolSpec {
     pre_check: Option<PreCheck>,
     harmless_when: Option<HarmlessWhen>,
     definition: Digest,
+    reconcile: Option<Reconcile>,
+    idempotency_window: Option<Duration>,
 }
 
 impl ToolSpec {
@@ -183,6 +200,17 @@ impl ToolSpec {
         self.definition
     }
 
+    /// How it finds out what became of an attempt whose result was lost.
+    pub fn reconcile(&self) -> Option<&Reconcile> {
+        self.reconcile.as_ref()
+    }
+
+    /// How long its provider remembers an idempotency key, where its provider does.
+    pub fn idempotency_window(&self) -> Option<Duration> {
+        const A_DAY: Duration = Duration::from_hours(24);
+        (self.idempotency == Idempotency::Provider).then(|| self.idempotency_window.unwrap_or(A_DAY))
+    }
+
     /// The abilities that were attached when the tool was built, by name.
     pub fn abilities(&self) -> Vec<&'static str> {
         let mut abilities = Vec::new();
@@ -191,6 +219,9 @@ impl ToolSpec {
         }
         if self.harmless_when.is_some() {
             abilities.push("harmless_when");
+        }
+        if self.reconcile.is_some() {
+            abilities.push("reconcile");
         }
         abilities
     }
@@ -205,6 +236,7 @@ impl ToolSpec {
             effect: self.effect,
             error_text: self.error_text,
             idempotency: self.idempotency,
+            idempotency_window_ms: self.idempotency_window.map(millis),
             input_schema: &self.input_schema,
             name: &self.name,
             on_duplicate: self.on_duplicate,
@@ -215,7 +247,7 @@ impl ToolSpec {
             resource_keys: &self.resource_keys,
             scopes: &self.scopes,
             source: &self.source,
-            timeout_ms: self.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
+            timeout_ms: self.timeout.map(millis),
             version: &self.version,
         };
         // Only a schema at the very limit of depth cannot be wrapped once more; the registry refuses it, and until then
@@ -225,6 +257,10 @@ impl ToolSpec {
             |document| Digest::of("lockgate.definition.v1", &document),
         )
     }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// What the definition digest covers.
@@ -238,6 +274,8 @@ struct Visible<'a> {
     effect: Effect,
     error_text: ErrorText,
     idempotency: Idempotency,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idempotency_window_ms: Option<u64>,
     input_schema: &'a Document,
     name: &'a str,
     on_duplicate: OnDuplicate,

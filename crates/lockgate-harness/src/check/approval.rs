@@ -53,6 +53,7 @@ impl Ledger {
         let CallArguments::Exact(arguments) = &call.arguments else { return None };
         let binding = Binding {
             arguments: arguments.document(),
+            attempt: u32::try_from(call.starts.len()).ok().filter(|started| *started > 0).map(|started| started + 1),
             call_id: &call.id,
             definition: start.binding.allowed.definition(&call.tool_name)?,
             effect,

@@ -208,6 +208,8 @@ impl Ledger {
             Body::RunLimitReached(reached) => self.run_limit_reached(event, reached.limit),
             Body::RunNeedsReconciliation(needs) => self.run_needs_reconciliation(event, &needs),
             Body::RunFailed(_) | Body::RunCancelled(_) => self.run_ended(event),
+            Body::RunLeaseTaken(_) => self.drive += 1,
+            Body::ToolAttemptFailed(_) | Body::ToolAnsweredLate(_) | Body::CallReconciled(_) => {}
             Body::Unknown => {}
         }
     }

@@ -117,6 +117,7 @@ fn about(kind: &EventType) -> About {
     match kind {
         EventType::RunStarted
         | EventType::RunWaiting
+        | EventType::RunLeaseTaken
         | EventType::RunResumed
         | EventType::RunCompleted
         | EventType::RunFailed
@@ -131,7 +132,10 @@ fn about(kind: &EventType) -> About {
         | EventType::ApprovalConsumed
         | EventType::ToolStarted
         | EventType::ToolFinished
-        | EventType::ToolFailed => About::Call,
+        | EventType::ToolFailed
+        | EventType::ToolAttemptFailed
+        | EventType::ToolAnsweredLate
+        | EventType::CallReconciled => About::Call,
         EventType::Other(_) => About::Unknown,
     }
 }

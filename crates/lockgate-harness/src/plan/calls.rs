@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
+use lockgate_contract::digest::Digest;
 use lockgate_contract::ids::ApprovalId;
 use lockgate_contract::outcome::{Code, Status};
 use lockgate_contract::run::{Limit, RunKind};
+use lockgate_contract::time::Timestamp;
 use lockgate_executor::{EarlierCall, Terms};
 
 use crate::plan::{Command, Facts, Planned, Verdict};
@@ -31,8 +34,15 @@ impl RunState {
                 let behind = turn.calls[index..].iter().filter(|call| call.is_open());
                 return Command::Settle(behind.map(|call| blocked(turn, call)).collect());
             }
-            if let Some(verdict) = self.not_runnable(turn, call, facts) {
+            if let Some(verdict) = not_runnable(turn, call, facts) {
                 return Command::Settle(vec![verdict]);
+            }
+            if call.is_lost() {
+                match self.recovery(call, facts.now) {
+                    Recovery::RunAgain => {}
+                    Recovery::Ask => return Command::Reconcile(Planned::lost(turn, call)),
+                    Recovery::Unknown => return Command::Settle(vec![lost(turn, call)]),
+                }
             }
             match standing(call, facts) {
                 Standing::Waits(approval) => waiting.push(approval),
@@ -43,11 +53,14 @@ impl RunState {
                         None => Command::RunCalls(self.batch(turn, index, facts)),
                     };
                 }
-                Standing::Held => {}
+                Standing::BacksOff(until) if waiting.is_empty() => {
+                    return Command::Wait(until.min(self.deadline()));
+                }
+                Standing::Held | Standing::BacksOff(_) => {}
                 // Something before it waits for a person: it may ask or be refused, but not start.
                 Standing::Ready => {
-                    if call.approval.is_none() {
-                        let mut planned = self.planned(turn, index, facts);
+                    if call.question().is_none() {
+                        let mut planned = self.planned(turn, index, facts, 0);
                         planned.terms.may_start = false;
                         return Command::RunCalls(vec![planned]);
                     }
@@ -66,11 +79,12 @@ impl RunState {
         let mut batch = Vec::new();
         for (index, call) in turn.calls.iter().enumerate().skip(first) {
             let fits = call.is_open()
-                && call.approval.is_none()
+                && call.attempts == 0
+                && call.question().is_none()
                 && reads.get(&call.tool_name).is_some_and(|own| own.is_disjoint(&keys))
-                && self.not_runnable(turn, call, facts).is_none();
+                && not_runnable(turn, call, facts).is_none();
             if batch.is_empty() || fits {
-                batch.push(self.planned(turn, index, facts));
+                batch.push(self.planned(turn, index, facts, batch.len()));
             }
             if !fits || batch.len() == most {
                 break;
@@ -80,7 +94,8 @@ impl RunState {
         batch
     }
 
-    fn planned(&self, turn: &Turn, index: usize, facts: &Facts<'_>) -> Planned {
+    /// A call as it goes to the gate, beside so many others that may fail and be tried again.
+    fn planned(&self, turn: &Turn, index: usize, facts: &Facts<'_>, beside: usize) -> Planned {
         let call = &turn.calls[index];
         let budget = self.budget();
         let over_limit = if index >= usize::try_from(budget.max_calls_per_turn).unwrap_or(usize::MAX) {
@@ -94,22 +109,65 @@ impl RunState {
         };
         let mut planned = Planned::of(turn, call);
         planned.terms.over_limit = over_limit;
+        let used = usize::try_from(self.retries()).unwrap_or(usize::MAX).saturating_add(beside);
+        planned.terms.may_retry = used < usize::try_from(budget.max_retries).unwrap_or(usize::MAX);
         planned
     }
 
-    /// Calls that cannot go through the gate any more.
-    fn not_runnable(&self, turn: &Turn, call: &Call, facts: &Facts<'_>) -> Option<Verdict> {
-        let verdict = |code, started, why| Some(Verdict::of(turn, call, code, started, why));
-        let replayable = self.start().binding.replayable.contains(&call.tool_name) && call.approval.is_none();
-        if call.attempts > 0 && !replayable {
-            verdict(Code::OutcomeUnknown, true, "its driver died after the effect was started, and the result was lost")
-        } else if call.language.is_call() && call.redacted && !facts.unredacted.contains(&call.call_id) {
-            let code = if call.approval.is_some() { Code::ApprovalStale } else { Code::InvalidArguments };
-            verdict(code, false, "a secret was taken out of the stored arguments: they are not what the model sent")
+    /// What recovery does about a call whose result was lost (the crash matrix). It runs again only where a second attempt
+    /// has no second effect.
+    pub(crate) fn recovery(&self, call: &Call, now: Timestamp) -> Recovery {
+        let binding = &self.start().binding;
+        let remembered = |window: &u64| {
+            call.first_started.is_some_and(|started| now < started.after(Duration::from_millis(*window)))
+        };
+        if !call.has_its_arguments() {
+            Recovery::Unknown
+        } else if binding.replayable.contains(&call.tool_name)
+            || binding.keyed.get(&call.tool_name).is_some_and(remembered)
+        {
+            Recovery::RunAgain
+        } else if binding.reconcilable.contains(&call.tool_name) {
+            Recovery::Ask
         } else {
-            None
+            Recovery::Unknown
         }
     }
+}
+
+/// What becomes of a call whose result was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Recovery {
+    /// Another attempt, under the same idempotency key.
+    RunAgain,
+    /// The tool is asked what became of it.
+    Ask,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// Calls that cannot go through the gate any more.
+fn not_runnable(turn: &Turn, call: &Call, facts: &Facts<'_>) -> Option<Verdict> {
+    if !call.language.is_call() || !call.redacted || call.is_lost() || facts.unredacted.contains(&call.call_id) {
+        return None;
+    }
+    let code = if call.question().is_some() { Code::ApprovalStale } else { Code::InvalidArguments };
+    let why = "a secret was taken out of the stored arguments: they are not what the model sent";
+    Some(Verdict::of(turn, call, code, false, why))
+}
+
+/// How long the run waits before it repeats a failed attempt: twice as long after each, up to half a minute, and by a part
+/// that differs from call to call, so that calls that failed together do not come back together. The same each time it is
+/// asked.
+fn back_off(call: &Call) -> Duration {
+    const FIRST: Duration = Duration::from_millis(250);
+    const LONGEST: Duration = Duration::from_secs(30);
+    let doubled = 2_u32.saturating_pow(call.attempts.saturating_sub(1));
+    let whole = FIRST.saturating_mul(doubled).min(LONGEST);
+    let spread = Digest::of_text("lockgate.backoff.v1", &format!("{}#{}", call.call_id, call.attempts));
+    // Between a half and the whole.
+    let part = u32::from_str_radix(&spread.short(4), 16).unwrap_or(0);
+    whole / 2 + (whole / 2).saturating_mul(part) / 0x1_0000
 }
 
 enum Standing {
@@ -117,12 +175,16 @@ enum Standing {
     Waits(ApprovalId),
     /// The gate let it pass, and it waits behind another.
     Held,
+    /// Its last attempt failed, and the next one has to wait.
+    BacksOff(Timestamp),
     /// It may go to the gate.
     Ready,
 }
 
 fn standing(call: &Call, facts: &Facts<'_>) -> Standing {
-    match &call.approval {
+    let retry_at = call.failed_at.map(|failed| failed.after(back_off(call)));
+    match call.question() {
+        _ if retry_at.is_some_and(|at| facts.now < at) => Standing::BacksOff(retry_at.unwrap_or_default()),
         Some(open) if facts.held.contains(&call.call_id) || !(open.decided || facts.now >= open.expires_at) => {
             Standing::Waits(open.approval_id.clone())
         }
@@ -137,12 +199,17 @@ pub(crate) const SAID_NO: &str = "a person said no to this call";
 /// A person's no stands, also where the policy would not ask any more. The gate says so too, but only of a call that nothing
 /// else there refuses first: with a limit used up or a denial, the person's answer would not be the call's outcome.
 fn refused(turn: &Turn, call: &Call) -> Option<Verdict> {
-    let code = call.approval.as_ref()?.refused_as?;
+    let code = call.question()?.refused_as?;
     Some(Verdict::of(turn, call, code, false, SAID_NO))
 }
 
+fn lost(turn: &Turn, call: &Call) -> Verdict {
+    let why = "its driver died after the effect was started, and the result was lost";
+    Verdict::of(turn, call, Code::OutcomeUnknown, true, why)
+}
+
 fn cancelled(turn: &Turn, call: &Call) -> Verdict {
-    let started = call.attempts > 0;
+    let started = call.underway;
     let code = if started { Code::Interrupted } else { Code::Cancelled };
     Verdict::of(turn, call, code, started, "the run was cancelled")
 }
@@ -154,7 +221,8 @@ fn blocked(turn: &Turn, call: &Call) -> Verdict {
 
 impl Verdict {
     fn of(turn: &Turn, call: &Call, code: Code, started: bool, why: &'static str) -> Self {
-        Self { planned: Planned::of(turn, call), code, started, why }
+        let planned = if started { Planned::lost(turn, call) } else { Planned::of(turn, call) };
+        Self { planned, code, started, why }
     }
 }
 
@@ -162,12 +230,20 @@ impl Planned {
     fn of(turn: &Turn, call: &Call) -> Self {
         let terms = Terms {
             requested_before: call.requested,
-            approval: call.approval.as_ref().map(|open| open.approval_id.clone()),
+            approval: call.question().map(|open| open.approval_id.clone()),
+            unknown_before: call.unknown_before || call.is_lost(),
             attempt: call.attempts.saturating_add(1),
             earlier: Arc::new(earlier(turn, call)),
             ..Terms::default()
         };
         Self { call: call.tool_call(), terms }
+    }
+
+    /// The attempt that was started, and whose result was lost.
+    fn lost(turn: &Turn, call: &Call) -> Self {
+        let mut planned = Self::of(turn, call);
+        planned.terms.attempt = call.attempts;
+        planned
     }
 }
 

@@ -10,13 +10,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use lockgate_contract::ids::RunId;
-use lockgate_contract::ports::{JournalError, RunHold};
+use lockgate_contract::ports::JournalError;
 
 /// How often a lock file may vanish between opening and locking, before something else must be wrong.
 const ATTEMPTS: u32 = 100;
 
 /// Takes the right, or nothing when another driver has it.
-pub(super) fn take(journal: &Path, run: &RunId) -> Result<Option<RunHold>, JournalError> {
+pub(super) fn take(journal: &Path, run: &RunId) -> Result<Option<Held>, JournalError> {
     let path = lock_path(journal, run);
     for _ in 0..ATTEMPTS {
         let file = open(&path).map_err(|cause| unavailable(&path, &cause))?;
@@ -26,14 +26,14 @@ pub(super) fn take(journal: &Path, run: &RunId) -> Result<Option<RunHold>, Journ
             Err(TryLockError::Error(cause)) => return Err(unavailable(&path, &cause)),
         }
         if is_the_one(&file, &path) {
-            return Ok(Some(RunHold::new(Held { path, _file: file })));
+            return Ok(Some(Held { path, _file: file }));
         }
     }
     Err(JournalError::unavailable(format_args!("`{}` vanishes whenever it is locked", path.display())))
 }
 
 /// A lock with its file.
-struct Held {
+pub(super) struct Held {
     path: PathBuf,
     _file: File,
 }

@@ -5,7 +5,7 @@ use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::event::{Event, EventType};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
-use lockgate_contract::ports::{ApprovalFilter, JournalError, RunFilter, RunRecord};
+use lockgate_contract::ports::{ApprovalFilter, CallerKey, JournalError, KeyHolder, RunFilter, RunRecord};
 use lockgate_contract::run::{RunKind, RunStatus};
 use lockgate_contract::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
@@ -13,6 +13,7 @@ use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use super::connection::settings;
 use super::fault::storage;
 use super::schema;
+use crate::rules::{CallState, StoredCall};
 
 const RUN: &str = "SELECT run_id, tenant, kind, title, status, next_seq, created_at, updated_at FROM run";
 const APPROVAL: &str = "SELECT question, state, decided_by, decided_at, reason, consumed_at FROM approval";
@@ -26,6 +27,38 @@ pub(super) fn run(connection: &Connection, run: &RunId) -> Result<Option<RunReco
 pub(super) fn require_run(connection: &Connection, run: &RunId) -> Result<(), JournalError> {
     one(connection, "SELECT 1 FROM run WHERE run_id = ?1", [run.as_str()], |_| Ok(()))?
         .ok_or_else(|| JournalError::NoSuchRun(run.clone()))
+}
+
+/// How often the right to drive a run was taken.
+pub(super) fn epoch(connection: &Connection, run: &RunId) -> Result<Option<u64>, JournalError> {
+    one(connection, "SELECT epoch FROM run WHERE run_id = ?1", [run.as_str()], |row| number(get(row, 0)?))
+}
+
+/// Where a call stands.
+pub(super) fn call(connection: &Connection, run: &RunId, call: &CallId) -> Result<Option<StoredCall>, JournalError> {
+    let sql = "SELECT state, attempt FROM call WHERE run_id = ?1 AND call_id = ?2";
+    one(connection, sql, [run.as_str(), call.as_str()], |row| {
+        let state: String = get(row, 0)?;
+        Ok(StoredCall { state: CallState::from_word(&state)?, attempt: get(row, 1)? })
+    })
+}
+
+/// Who has a caller's key, and until when.
+pub(super) fn key_holder(
+    connection: &Connection,
+    key: &CallerKey,
+) -> Result<Option<(KeyHolder, Timestamp)>, JournalError> {
+    let sql = "SELECT run_id, call_id, request, expires_at FROM caller_key WHERE tenant = ?1 AND key = ?2";
+    one(connection, sql, [&key.tenant, &key.key], |row| {
+        let request: String = get(row, 2)?;
+        let request = request.parse().map_err(|_| JournalError::Corrupt(format!("`{request}` is no digest")))?;
+        let holder = KeyHolder {
+            run_id: RunId::new(get::<String>(row, 0)?),
+            call_id: CallId::new(get::<String>(row, 1)?),
+            request,
+        };
+        Ok((holder, Timestamp::from_millis(get(row, 3)?)))
+    })
 }
 
 /// Runs, newest first.

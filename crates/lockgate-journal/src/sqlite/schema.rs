@@ -21,8 +21,10 @@ struct Migration {
 }
 
 /// Every step, oldest first. A published one is never edited: add another.
-const MIGRATIONS: &[Migration] =
-    &[Migration { version: 1, name: "journal", sql: include_str!("migrations/0001_journal.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, name: "journal", sql: include_str!("migrations/0001_journal.sql") },
+    Migration { version: 2, name: "leases", sql: include_str!("migrations/0002_leases.sql") },
+];
 
 /// Marks a file as a Lockgate journal (`LKGT`), in the place that SQLite's file format keeps for that.
 const APPLICATION_ID: i32 = 0x4c4b_4754;

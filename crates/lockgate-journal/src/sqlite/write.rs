@@ -6,7 +6,8 @@ use lockgate_contract::document::Document;
 use lockgate_contract::event::NewEvent;
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{
-    Appended, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, NewRun, StoredArtifact,
+    Appended, CallerKey, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, Lease, NewRun, Settling,
+    StoredArtifact,
 };
 use lockgate_contract::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Params, params};
@@ -16,29 +17,63 @@ use super::read;
 use crate::rules::{self, StatusChange};
 
 /// Makes a run with its first event.
-pub(super) fn create_run(connection: &Connection, run: NewRun, now: Timestamp) -> Result<Appended, JournalError> {
+pub(super) fn create_run(connection: &Connection, run: NewRun, now: Timestamp) -> Result<(Lease, Appended), JournalError> {
+    let lease = Lease::first(run.run_id);
     let made = execute(
         connection,
-        "INSERT INTO run (run_id, tenant, kind, title, status, next_seq, created_at, updated_at)
-         VALUES (?1, ?2, ?3, ?4, NULL, 1, ?5, ?5)
+        "INSERT INTO run (run_id, tenant, kind, title, status, next_seq, created_at, updated_at, epoch)
+         VALUES (?1, ?2, ?3, ?4, NULL, 1, ?5, ?5, ?6)
          ON CONFLICT (run_id) DO NOTHING",
-        params![run.run_id.as_str(), run.tenant, read::kind_word(run.kind), run.title, now.as_millis()],
+        params![
+            lease.as_str(),
+            run.tenant,
+            read::kind_word(run.kind),
+            run.title,
+            now.as_millis(),
+            read::column(lease.epoch)
+        ],
     )?;
     if made == 0 {
-        return Err(JournalError::Exists(run.run_id.to_string()));
+        return Err(JournalError::Exists(lease.run_id.to_string()));
     }
-    append(connection, &run.run_id, vec![run.started], now)
+    let appended = append(connection, &lease, vec![run.started], now)?;
+    Ok((lease, appended))
 }
 
-/// Adds events to a run.
+/// Shuts out whoever drove the run before.
+pub(super) fn take_lease(connection: &Connection, run: &RunId, now: Timestamp) -> Result<Lease, JournalError> {
+    let epoch = connection
+        .prepare_cached("UPDATE run SET epoch = epoch + 1 WHERE run_id = ?1 RETURNING epoch")
+        .map_err(storage)?
+        .query_row([run.as_str()], |row| row.get(0))
+        .optional()
+        .map_err(storage)?
+        .ok_or_else(|| JournalError::NoSuchRun(run.clone()))?;
+    let lease = Lease { run_id: run.clone(), epoch: read::number(epoch)? };
+    append(connection, &lease, vec![rules::lease_taken(lease.epoch)], now)?;
+    Ok(lease)
+}
+
+/// Adds events to a run, for whoever drives it.
 pub(super) fn append(
+    connection: &Connection,
+    lease: &Lease,
+    events: Vec<NewEvent>,
+    now: Timestamp,
+) -> Result<Appended, JournalError> {
+    require_lease(connection, lease)?;
+    add(connection, lease, events, now)
+}
+
+/// Adds events to a run, for whoever has the right to.
+fn add(
     connection: &Connection,
     run: &RunId,
     events: Vec<NewEvent>,
     now: Timestamp,
 ) -> Result<Appended, JournalError> {
     if events.is_empty() {
-        return read::require_run(connection, run).map(|()| Vec::new());
+        return Ok(Vec::new());
     }
     let first = take_numbers(connection, run, &events, now)?;
     let mut appended = Vec::with_capacity(events.len());
@@ -61,6 +96,18 @@ pub(super) fn append(
         appended.push(event);
     }
     Ok(appended)
+}
+
+/// Fails for a driver whose run was taken over.
+///
+/// INVARIANT: asked inside the transaction that writes, which holds the file's only write lock.
+fn require_lease(connection: &Connection, lease: &Lease) -> Result<(), JournalError> {
+    if holds(connection, lease)? { Ok(()) } else { Err(JournalError::Fenced { run: lease.run_id.clone() }) }
+}
+
+fn holds(connection: &Connection, lease: &Lease) -> Result<bool, JournalError> {
+    let epoch = read::epoch(connection, lease)?.ok_or_else(|| JournalError::NoSuchRun(lease.run_id.clone()))?;
+    Ok(epoch == lease.epoch)
 }
 
 /// Raises the run's counter, and answers with the first of the numbers that were taken.
@@ -97,12 +144,13 @@ fn take_numbers(
 /// Opens a question.
 pub(super) fn ask(
     connection: &Connection,
+    lease: &Lease,
     approval: Approval,
     events: Vec<NewEvent>,
     now: Timestamp,
 ) -> Result<Appended, JournalError> {
-    read::require_run(connection, &approval.run_id)?;
-    let approval = rules::asked(approval);
+    require_lease(connection, lease)?;
+    let approval = rules::asked(approval, lease);
     let question = Document::from_serialize(&approval).map_err(JournalError::unavailable)?;
     let asked = execute(
         connection,
@@ -122,31 +170,31 @@ pub(super) fn ask(
     if asked == 0 {
         return Err(JournalError::Exists(approval.approval_id.to_string()));
     }
-    append(connection, &approval.run_id, events, now)
+    add(connection, lease, events, now)
 }
 
-/// Takes the right to start one attempt of a call, and uses its approval.
+/// Takes the right to start one attempt of a call, and uses its approval and its caller's key.
 pub(super) fn claim(
     connection: &Connection,
-    run: &RunId,
+    lease: &Lease,
     claim: &Claim,
     events: Vec<NewEvent>,
     now: Timestamp,
 ) -> Result<Appended, ClaimRefused> {
-    read::require_run(connection, run)?;
-    // Before the approval: whoever repeats a claim is told that it was made, not that the approval is gone.
+    require_lease(connection, lease)?;
+    // Before the rest: whoever repeats a claim is told that it was made, not that the approval is gone.
     let taken = execute(
         connection,
         "INSERT INTO call (run_id, call_id, state, attempt, step, tool_name, effect, arguments_digest, idempotency_key,
                            approval_id, started_at)
          SELECT ?1, ?2, 'running', ?3, ?4, ?5, ?6, ?7, ?8, NULL, ?9 WHERE ?3 > 0
          ON CONFLICT (run_id, call_id) DO UPDATE
-         SET attempt = excluded.attempt, step = excluded.step, tool_name = excluded.tool_name, effect = excluded.effect,
-             arguments_digest = excluded.arguments_digest, idempotency_key = excluded.idempotency_key,
-             approval_id = NULL, started_at = excluded.started_at
-         WHERE state = 'running' AND attempt < excluded.attempt",
+         SET state = 'running', attempt = excluded.attempt, step = excluded.step, tool_name = excluded.tool_name,
+             effect = excluded.effect, arguments_digest = excluded.arguments_digest,
+             idempotency_key = excluded.idempotency_key, approval_id = NULL, started_at = excluded.started_at
+         WHERE state IN ('running', 'open') AND attempt < excluded.attempt",
         params![
-            run.as_str(),
+            lease.as_str(),
             claim.call_id.as_str(),
             claim.attempt,
             claim.step,
@@ -160,9 +208,12 @@ pub(super) fn claim(
     if taken == 0 {
         return Err(ClaimRefused::AlreadyClaimed);
     }
+    if let Some(key) = &claim.caller_key {
+        take_key(connection, lease, &claim.call_id, key, now)?;
+    }
     if let Some((approval, digest)) = &claim.approval {
         let stored = read::approval(connection, approval)?;
-        rules::usable(stored.as_ref(), run, &claim.call_id, digest, now)?;
+        rules::usable(stored.as_ref(), lease, &claim.call_id, digest, now)?;
         let used = execute(
             connection,
             "UPDATE approval SET state = ?2, consumed_at = ?3 WHERE approval_id = ?1 AND state = ?4",
@@ -174,43 +225,94 @@ pub(super) fn claim(
         execute(
             connection,
             "UPDATE call SET approval_id = ?3 WHERE run_id = ?1 AND call_id = ?2",
-            params![run.as_str(), claim.call_id.as_str(), approval.as_str()],
+            params![lease.as_str(), claim.call_id.as_str(), approval.as_str()],
         )?;
     }
-    Ok(append(connection, run, events, now)?)
+    Ok(add(connection, lease, events, now)?)
 }
 
-/// Marks a call as settled, whether or not it was ever claimed, and keeps the rest of its output.
-pub(super) fn settle(
+/// Keeps a caller's key for a call, unless another request has it.
+fn take_key(
     connection: &Connection,
     run: &RunId,
     call: &CallId,
-    artifact: Option<&StoredArtifact>,
+    key: &CallerKey,
+    now: Timestamp,
+) -> Result<(), ClaimRefused> {
+    rules::key_is_free(read::key_holder(connection, key)?, run, call, key, now)?;
+    execute(
+        connection,
+        "INSERT INTO caller_key (tenant, key, request, run_id, call_id, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (tenant, key) DO UPDATE
+         SET request = excluded.request, run_id = excluded.run_id, call_id = excluded.call_id,
+             expires_at = excluded.expires_at",
+        params![
+            key.tenant,
+            key.key,
+            key.request.to_string(),
+            run.as_str(),
+            call.as_str(),
+            now.after(key.keep).as_millis(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Writes a result, whether or not the call was ever claimed, and keeps the rest of its output.
+pub(super) fn settle(
+    connection: &Connection,
+    lease: &Lease,
+    settling: &Settling,
     events: Vec<NewEvent>,
     now: Timestamp,
 ) -> Result<Appended, JournalError> {
-    read::require_run(connection, run)?;
-    let settled = execute(
-        connection,
-        "INSERT INTO call (run_id, call_id, state, attempt, settled_at) VALUES (?1, ?2, 'settled', 0, ?3)
-         ON CONFLICT (run_id, call_id) DO UPDATE SET state = 'settled', settled_at = excluded.settled_at
-         WHERE state <> 'settled'",
-        params![run.as_str(), call.as_str(), now.as_millis()],
-    )?;
-    if settled == 0 {
-        return Err(JournalError::AlreadySettled(call.clone()));
+    let holds = holds(connection, lease)?;
+    let stored = read::call(connection, lease, &settling.call_id)?;
+    let settlement = rules::settlement(stored, lease, settling, holds, events)?;
+    if let Some(artifact) = &settling.artifact {
+        keep(connection, lease, artifact)?;
     }
-    if let Some(artifact) = artifact {
-        keep(connection, run, artifact)?;
+    if let Some(state) = settlement.state {
+        execute(
+            connection,
+            "INSERT INTO call (run_id, call_id, state, attempt, settled_at) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (run_id, call_id) DO UPDATE
+             SET state = excluded.state, attempt = max(attempt, excluded.attempt), settled_at = excluded.settled_at",
+            params![
+                lease.as_str(),
+                settling.call_id.as_str(),
+                state.word(),
+                settling.attempt,
+                now.as_millis(),
+            ],
+        )?;
+        // Nobody is asked about a call that has its result: the same as `rules::withdraw_if_open`.
+        execute(
+            connection,
+            "UPDATE approval SET state = 'withdrawn'
+             WHERE run_id = ?1 AND question ->> 'call_id' = ?2 AND state IN ('pending', 'granted') AND expires_at > ?3",
+            params![lease.as_str(), settling.call_id.as_str(), now.as_millis()],
+        )?;
     }
-    // Nobody is asked about a call that has its result: the same as `rules::withdraw_if_open`.
+    add(connection, lease, settlement.events, now)
+}
+
+/// Writes what was found out about a call.
+pub(super) fn reconcile(
+    connection: &Connection,
+    lease: &Lease,
+    call: &CallId,
+    events: Vec<NewEvent>,
+    now: Timestamp,
+) -> Result<Appended, JournalError> {
+    require_lease(connection, lease)?;
+    let state = rules::reconciled(read::call(connection, lease, call)?, call, &events)?;
     execute(
         connection,
-        "UPDATE approval SET state = 'withdrawn'
-         WHERE run_id = ?1 AND question ->> 'call_id' = ?2 AND state IN ('pending', 'granted') AND expires_at > ?3",
-        params![run.as_str(), call.as_str(), now.as_millis()],
+        "UPDATE call SET state = ?3 WHERE run_id = ?1 AND call_id = ?2",
+        params![lease.as_str(), call.as_str(), state.word()],
     )?;
-    append(connection, run, events, now)
+    add(connection, lease, events, now)
 }
 
 /// Keeps an artifact once. Its id is made from its content, so the same id comes with the same text, or something is wrong.
@@ -249,7 +351,7 @@ pub(super) fn decide(
             ],
         )?;
     }
-    append(connection, &stored.run_id, vec![verdict.event], now)?;
+    add(connection, &stored.run_id, vec![verdict.event], now)?;
     Ok(verdict.answer)
 }
 

@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use lockgate_contract::approval::ApprovalState;
 use lockgate_contract::digest::Digest;
+use lockgate_contract::effect::EffectState;
+use lockgate_contract::event::Finding;
 use lockgate_contract::ids::{ApprovalId, ArtifactId, RunId};
-use lockgate_contract::ports::{ApprovalFilter, RunFilter};
+use lockgate_contract::ports::{ApprovalFilter, Lease, RunFilter, Settling};
 use lockgate_contract::run::RunStatus;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::support::{Fixture, approval, artifact, assert_gap_free, claim, decision, event, event_with, new_run};
+use crate::support::{caller_key, found, settled, Fixture, approval, artifact, assert_gap_free, claim, decision, event, event_with, new_run};
 
 const RUNS: [&str; 3] = ["run-a", "run-b", "run-c"];
 const APPROVALS: [&str; 3] = ["apr-1", "apr-2", "apr-3"];
@@ -32,10 +34,12 @@ const ANSWERS: [ApprovalState; 4] =
 #[derive(Debug, Clone)]
 enum Step {
     Create(usize),
-    Append(usize, Vec<usize>),
-    Ask { run: usize, approval: usize },
-    Claim { run: usize, call: u32, attempt: u32, approval: Option<usize>, right_digest: bool, events: usize },
-    Settle { run: usize, call: u32, artifact: Option<(usize, bool)>, events: usize },
+    Hold(usize),
+    Append(Lease, Vec<usize>),
+    Ask { run: Lease, approval: usize },
+    Claim { run: Lease, call: u32, attempt: u32, approval: Option<usize>, key: Option<(usize, usize)>, right_digest: bool, events: usize },
+    Settle { run: Lease, call: u32, attempt: u32, artifact: Option<(usize, bool)>, result: usize },
+    Reconcile { run: Lease, call: u32, finding: usize },
     Decide { approval: usize, answer: usize, digest: Option<bool> },
     Pass(u64),
     Events(usize, u64),
@@ -43,17 +47,33 @@ enum Step {
     Questions(Option<usize>, usize),
 }
 
+/// A lease of one of the first runs: the maker's, or that of somebody who took it over, or will.
+fn lease(runs: usize) -> impl Strategy<Value = Lease> {
+    let epoch = prop_oneof![8 => Just(1), 3 => Just(2), 1 => Just(3)];
+    (0..runs, epoch).prop_map(|(run, epoch)| Lease { run_id: RunId::new(RUNS[run]), epoch })
+}
+
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         2 => (0..3_usize).prop_map(Step::Create),
-        3 => (0..3_usize, vec(0..KINDS.len(), 0..4)).prop_map(|(run, kinds)| Step::Append(run, kinds)),
-        4 => (0..2_usize, 0..3_usize).prop_map(|(run, approval)| Step::Ask { run, approval }),
-        6 => (0..2_usize, 0..2_u32, 0..4_u32, prop::option::weighted(0.8, 0..3_usize), prop::bool::weighted(0.9), 0..3_usize)
-            .prop_map(|(run, call, attempt, approval, right_digest, events)| {
-                Step::Claim { run, call, attempt, approval, right_digest, events }
+        1 => (0..3_usize).prop_map(Step::Hold),
+        3 => (lease(3), vec(0..KINDS.len(), 0..4)).prop_map(|(run, kinds)| Step::Append(run, kinds)),
+        4 => (lease(2), 0..3_usize).prop_map(|(run, approval)| Step::Ask { run, approval }),
+        6 => (
+            lease(2),
+            0..2_u32,
+            0..4_u32,
+            prop::option::weighted(0.6, 0..3_usize),
+            prop::option::weighted(0.3, (0..2_usize, 0..2_usize)),
+            prop::bool::weighted(0.9),
+            0..3_usize,
+        )
+            .prop_map(|(run, call, attempt, approval, key, right_digest, events)| {
+                Step::Claim { run, call, attempt, approval, key, right_digest, events }
             }),
-        2 => (0..3_usize, 0..2_u32, prop::option::of((0..2_usize, prop::bool::weighted(0.2))), 0..3_usize)
-            .prop_map(|(run, call, artifact, events)| Step::Settle { run, call, artifact, events }),
+        5 => (lease(2), 0..2_u32, 0..3_u32, prop::option::of((0..2_usize, prop::bool::weighted(0.2))), 0..4_usize)
+            .prop_map(|(run, call, attempt, artifact, result)| Step::Settle { run, call, attempt, artifact, result }),
+        3 => (lease(2), 0..2_u32, 0..4_usize).prop_map(|(run, call, finding)| Step::Reconcile { run, call, finding }),
         6 => (0..3_usize, prop_oneof![4 => Just(0), 3 => 1..ANSWERS.len()], prop::option::of(prop::bool::weighted(0.8)))
             .prop_map(|(approval, answer, digest)| Step::Decide { approval, answer, digest }),
         2 => prop_oneof![Just(0), Just(1), Just(10_000), Just(59_999), Just(60_000)].prop_map(Step::Pass),
@@ -70,27 +90,45 @@ async fn apply(f: &Fixture, step: &Step) -> String {
     let events = |count: usize| (0..count).map(|number| event_with("x.of-call", &number.to_string())).collect();
     match step.clone() {
         Step::Create(place) => format!("{:?}", f.journal.create_run(new_run(RUNS[place])).await),
-        Step::Append(place, kinds) => {
+        Step::Hold(place) => format!("{:?}", f.journal.hold(&run(place)).await),
+        Step::Append(run, kinds) => {
             let events = kinds.into_iter().map(|kind| event(KINDS[kind])).collect();
-            format!("{:?}", f.journal.append(&run(place), events).await)
+            format!("{:?}", f.journal.append(&run, events).await)
         }
-        Step::Ask { run: place, approval: id } => {
-            let mut question = approval(&run(place), APPROVALS[id]);
-            question.call_id = run(place).call(0, u32::try_from(id % 2).unwrap());
-            format!("{:?}", f.journal.ask(question, vec![event("approval.requested")]).await)
+        Step::Ask { run, approval: id } => {
+            let mut question = approval(&run, APPROVALS[id]);
+            question.call_id = run.call(0, u32::try_from(id % 2).unwrap());
+            format!("{:?}", f.journal.ask(&run, question, vec![event("approval.requested")]).await)
         }
-        Step::Claim { run: place, call, attempt, approval, right_digest, events: count } => {
-            let run = run(place);
+        Step::Claim { run, call, attempt, approval, key, right_digest, events: count } => {
             let mut claim = claim(&run.call(0, call), attempt, approval.map(|id| APPROVALS[id]));
             if !right_digest && let Some((_, digest)) = &mut claim.approval {
                 *digest = Digest::of_text("test", "other");
             }
+            claim.caller_key = key.map(|(key, request)| caller_key(&format!("key-{key}"), &format!("request {request}")));
             format!("{:?}", f.journal.claim(&run, claim, events(count)).await)
         }
-        Step::Settle { run: place, call, artifact: stored, events: count } => {
-            let run = run(place);
+        Step::Settle { run, call, attempt, artifact: stored, result } => {
             let stored = stored.map(|(id, other)| artifact(&format!("art-{id}"), if other { "other" } else { "text" }));
-            format!("{:?}", f.journal.settle(&run, &run.call(0, call), stored, events(count)).await)
+            let call_id = run.call(0, call);
+            let result = match result {
+                0 => Vec::new(),
+                1 => vec![event("x.other"), settled(&call_id, EffectState::Unknown)],
+                2 => vec![settled(&call_id, EffectState::None)],
+                _ => vec![event("x.other"), settled(&call_id, EffectState::Done)],
+            };
+            let settling = Settling { call_id, attempt, artifact: stored };
+            format!("{:?}", f.journal.settle(&run, settling, result).await)
+        }
+        Step::Reconcile { run, call, finding } => {
+            let call_id = run.call(0, call);
+            let event = match finding {
+                0 => event("x.other"),
+                1 => found(&call_id, Finding::Done),
+                2 => found(&call_id, Finding::NotDone),
+                _ => found(&call_id, Finding::Abandoned),
+            };
+            format!("{:?}", f.journal.reconcile(&run, &call_id, vec![event]).await)
         }
         Step::Decide { approval, answer, digest } => {
             let mut decision = decision(APPROVALS[approval], ANSWERS[answer]);

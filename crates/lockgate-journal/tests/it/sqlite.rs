@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use lockgate_contract::approval::ApprovalState;
 use lockgate_contract::ids::{ApprovalId, ArtifactId, RunId};
-use lockgate_contract::ports::{ClaimRefused, Journal, JournalError};
+use lockgate_contract::ports::{Lease, ClaimRefused, Journal, JournalError};
 use lockgate_journal::{OpenError, SqliteJournal, SqliteOptions, open};
 use rusqlite::Connection;
 
-use crate::support::{Fixture, ManualClock, artifact, assert_gap_free, claim, event, event_with, new_run};
+use crate::support::{settling, Fixture, ManualClock, artifact, assert_gap_free, claim, event, event_with, new_run};
 
 fn refusal(path: &Path) -> OpenError {
     open(&format!("sqlite:{}", path.display()), ManualClock::new()).map(drop).unwrap_err()
@@ -60,7 +60,7 @@ async fn everything_is_there_after_a_reopen() {
     f.ask(&run, "apr-1").await;
     f.decide("apr-1", ApprovalState::Granted).await;
     f.journal.claim(&run, claim(&call, 1, Some("apr-1")), vec![event("tool.started")]).await.unwrap();
-    f.journal.settle(&run, &call, Some(artifact("art-1", "whole")), vec![event("tool.finished")]).await.unwrap();
+    f.journal.settle(&run, settling(&call, Some(artifact("art-1", "whole"))), vec![event("tool.finished")]).await.unwrap();
     f.journal.append(&run, vec![event("run.completed")]).await.unwrap();
     let before = f.everything(&run).await;
 
@@ -70,7 +70,7 @@ async fn everything_is_there_after_a_reopen() {
     assert_eq!(f.journal.artifact(&run, &ArtifactId::new("art-1")).await.unwrap().as_deref(), Some("whole"));
     let refused = f.journal.claim(&run, claim(&call, 2, None), Vec::new()).await.unwrap_err();
     assert_eq!(refused, ClaimRefused::AlreadyClaimed);
-    let again = f.journal.settle(&run, &call, None, Vec::new()).await.unwrap_err();
+    let again = f.journal.settle(&run, settling(&call, None), Vec::new()).await.unwrap_err();
     assert_eq!(again, JournalError::AlreadySettled(call));
     let next = f.journal.append(&run, vec![event("x.a")]).await.unwrap();
     assert_eq!(next[0].seq, 7);
@@ -143,7 +143,7 @@ async fn child_that_writes() {
     };
     let journal = SqliteJournal::open(Path::new(&path), ManualClock::new()).unwrap();
     let journal: Arc<dyn lockgate_contract::ports::Journal> = Arc::new(journal);
-    let run = RunId::new("run-shared");
+    let run = Lease::first(RunId::new("run-shared"));
     // Whoever comes first makes the run.
     match journal.create_run(new_run("run-shared")).await {
         Ok(_) | Err(JournalError::Exists(_)) => {}

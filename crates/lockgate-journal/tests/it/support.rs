@@ -7,10 +7,12 @@ use std::time::Duration;
 use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::digest::Digest;
 use lockgate_contract::document::{Document, Limits};
-use lockgate_contract::effect::Effect;
-use lockgate_contract::event::{Event, EventType, NewEvent};
+use lockgate_contract::effect::{Effect, EffectState};
+use lockgate_contract::event::{Audit, Body, CallReconciled, Event, EventType, Finding, NewEvent, Settled};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
-use lockgate_contract::ports::{Claim, Clock, Decision, Journal, NewRun, StoredArtifact};
+use lockgate_contract::outcome::{Code, Status};
+use lockgate_contract::ports::{CallerKey, Claim, Clock, Decision, Journal, Lease, NewRun, Settling, StoredArtifact};
+use lockgate_contract::result::Meta;
 use lockgate_contract::run::RunKind;
 use lockgate_contract::time::Timestamp;
 use lockgate_journal::{MemoryJournal, SqliteJournal};
@@ -68,16 +70,15 @@ impl Fixture {
         Arc::new(SqliteJournal::open(&path, self.clock.clone()).unwrap())
     }
 
-    pub(crate) async fn create(&self, id: &str) -> RunId {
-        let run = new_run(id);
-        let run_id = run.run_id.clone();
-        self.journal.create_run(run).await.unwrap();
-        run_id
+    /// Makes a run that nobody drives any more. Its maker's lease stands until somebody takes it over.
+    pub(crate) async fn create(&self, id: &str) -> Lease {
+        let (hold, _) = self.journal.create_run(new_run(id)).await.unwrap();
+        hold.lease().clone()
     }
 
-    pub(crate) async fn ask(&self, run: &RunId, id: &str) -> Approval {
+    pub(crate) async fn ask(&self, run: &Lease, id: &str) -> Approval {
         let approval = approval(run, id);
-        self.journal.ask(approval.clone(), vec![event("approval.requested")]).await.unwrap();
+        self.journal.ask(run, approval.clone(), vec![event("approval.requested")]).await.unwrap();
         approval
     }
 
@@ -177,7 +178,45 @@ pub(crate) fn claim(call: &CallId, attempt: u32, approval: Option<&str>) -> Clai
         arguments_digest: Digest::of_text("test", "arguments"),
         idempotency_key: format!("key of {call}"),
         approval: approval.map(|id| (ApprovalId::new(id), bound(id))),
+        caller_key: None,
     }
+}
+
+/// A caller's key that is kept as long as a question stays open.
+pub(crate) fn caller_key(key: &str, request: &str) -> CallerKey {
+    let request = Digest::of_text("test", request);
+    CallerKey { tenant: "tenant".to_owned(), key: key.to_owned(), request, keep: OPEN_FOR }
+}
+
+/// A result that leaves the world so.
+pub(crate) fn settled(call: &CallId, effect_state: EffectState) -> NewEvent {
+    let settled = Settled {
+        tool_name: "pay".to_owned(),
+        tool_version: Some("1.0".to_owned()),
+        ok: effect_state == EffectState::Done,
+        code: (effect_state != EffectState::Done).then(|| Code::TimedOut.into()),
+        reason: None,
+        status: Status::Executed,
+        effect_state,
+        data: None,
+        message: None,
+        retryable: false,
+        meta: Meta::default(),
+        env_reported_completion: false,
+        audit: Audit::default(),
+    };
+    NewEvent::new(0, Some(call.clone()), Body::Settled(Arc::new(settled)))
+}
+
+/// What somebody found out about a call.
+pub(crate) fn found(call: &CallId, finding: Finding) -> NewEvent {
+    let found = CallReconciled { finding, by: "alice".to_owned(), reason: None, settled: None };
+    NewEvent::new(0, Some(call.clone()), Body::CallReconciled(found))
+}
+
+/// A result that is no attempt's: whoever drives the run gives it.
+pub(crate) fn settling(call: &CallId, artifact: Option<StoredArtifact>) -> Settling {
+    Settling { call_id: call.clone(), attempt: 0, artifact }
 }
 
 pub(crate) fn artifact(id: &str, text: &str) -> StoredArtifact {

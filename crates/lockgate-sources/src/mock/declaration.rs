@@ -29,6 +29,14 @@ pub(crate) struct Declaration {
     #[serde(default)]
     #[schemars(schema_with = "replay_words")]
     replay: Option<ReplayPolicy>,
+    /// Who sees to it that a repetition has one effect: nobody, the tool itself, or its provider, which recognises the key
+    /// that it is sent.
+    #[serde(default)]
+    #[schemars(schema_with = "idempotency_words")]
+    idempotency: Option<Idempotency>,
+    /// With `idempotency = "provider"`: how long the provider remembers a key. Absent: `24h`.
+    #[serde(default)]
+    idempotency_window: Option<TimeSpan>,
     /// The permission it declares. Absent: `allow` for a read, else `ask`.
     #[serde(default)]
     #[schemars(schema_with = "permission_words")]
@@ -93,6 +101,9 @@ impl Declaration {
         if let Some(replay) = self.replay {
             builder = builder.replay(replay);
         }
+        if let Some(window) = self.idempotency_window {
+            builder = builder.idempotency_window(window.as_duration());
+        }
         if let Some(permission) = self.permission {
             builder = builder.permission(permission);
         }
@@ -120,6 +131,10 @@ impl Declaration {
         if self.timeout.is_some_and(|timeout| timeout.as_duration().is_zero()) {
             return Err(Problem::Invalid { detail: "`timeout` is zero, so no call could succeed".to_owned() });
         }
+        if self.idempotency_window.is_some() && self.idempotency() != Idempotency::Provider {
+            let detail = "`idempotency_window` needs `idempotency = \"provider\"`".to_owned();
+            return Err(Problem::Invalid { detail });
+        }
         for (which, schema) in [("input", &self.input_schema), ("output", &self.output_schema)] {
             if schema.as_ref().is_some_and(|schema| schema.root().kind() != Kind::Object) {
                 return Err(Problem::Schema { which, detail: "it must be a table".to_owned() });
@@ -130,10 +145,10 @@ impl Declaration {
 
     /// Who says that a tool which changes something may be repeated, declares that a repetition has one effect (C-7).
     fn idempotency(&self) -> Idempotency {
-        if self.replay == Some(ReplayPolicy::Safe) && self.effect.changes_something() {
-            Idempotency::Declared
-        } else {
-            Idempotency::None
+        match self.idempotency {
+            Some(idempotency) => idempotency,
+            None if self.replay == Some(ReplayPolicy::Safe) && self.effect.changes_something() => Idempotency::Declared,
+            None => Idempotency::None,
         }
     }
 }
@@ -160,6 +175,10 @@ fn effect_words(_: &mut SchemaGenerator) -> Schema {
 
 fn replay_words(_: &mut SchemaGenerator) -> Schema {
     one_of(ReplayPolicy::ALL.iter().map(|value| value.word()))
+}
+
+fn idempotency_words(_: &mut SchemaGenerator) -> Schema {
+    one_of(Idempotency::ALL.iter().map(|value| value.word()))
 }
 
 fn permission_words(_: &mut SchemaGenerator) -> Schema {

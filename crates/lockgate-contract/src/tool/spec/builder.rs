@@ -1,17 +1,18 @@
 //! How a [`ToolSpec`] is put together.
 
 use std::collections::BTreeSet;
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use thiserror::Error;
 
-use super::{Audience, HarmlessWhen, PreCheck, ToolSpec};
+use super::{Audience, HarmlessWhen, PreCheck, Reconcile, Reconciled, ToolSpec};
 use crate::arguments::Arguments;
 use crate::digest::Digest;
 use crate::document::{Document, Limits};
 use crate::effect::{Deferral, Effect, ErrorText, Idempotency, OnDuplicate, Permission, ReplayPolicy};
-use crate::tool::Handler;
+use crate::tool::{Failure, Handler, ToolContext};
 
 /// Puts a [`ToolSpec`] together. Abilities are values attached here: a forgotten one is visible, not silently absent.
 pub struct ToolSpecBuilder {
@@ -37,6 +38,8 @@ pub struct ToolSpecBuilder {
     error_text: ErrorText,
     pre_check: Option<PreCheck>,
     harmless_when: Option<HarmlessWhen>,
+    reconcile: Option<Reconcile>,
+    idempotency_window: Option<Duration>,
 }
 
 impl ToolSpecBuilder {
@@ -64,6 +67,8 @@ impl ToolSpecBuilder {
             error_text: ErrorText::Hidden,
             pre_check: None,
             harmless_when: None,
+            reconcile: None,
+            idempotency_window: None,
         }
     }
 
@@ -229,6 +234,26 @@ impl ToolSpecBuilder {
         self
     }
 
+    /// Attaches a question to the outside world: what became of an attempt whose result was lost? It is asked when a run is
+    /// recovered, changes nothing, and gets the attempt's own idempotency key.
+    #[must_use]
+    pub fn reconcile<F, Fut>(mut self, ask: F) -> Self
+    where
+        F: Fn(Arguments, ToolContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Reconciled, Failure>> + Send + 'static,
+    {
+        self.reconcile = Some(Arc::new(move |arguments, context| Box::pin(ask(arguments, context))));
+        self
+    }
+
+    /// How long its provider remembers an idempotency key; a day without. It counts from an attempt's start, and only
+    /// where the provider recognises keys at all.
+    #[must_use]
+    pub fn idempotency_window(mut self, window: Duration) -> Self {
+        self.idempotency_window = Some(window);
+        self
+    }
+
     /// The finished tool.
     pub fn build(self) -> Result<ToolSpec, InvalidSpec> {
         let no_arguments = || SchemaSource::Text(r#"{"type":"object","additionalProperties":false}"#.to_owned());
@@ -265,6 +290,8 @@ impl ToolSpecBuilder {
             pre_check: self.pre_check,
             harmless_when: self.harmless_when,
             definition: Digest::of_text("", ""),
+            reconcile: self.reconcile,
+            idempotency_window: self.idempotency_window.filter(|_| self.idempotency == Idempotency::Provider),
         };
         spec.definition = spec.digest();
         Ok(spec)

@@ -8,7 +8,7 @@ use lockgate_contract::ids::{ApprovalId, RunId};
 use lockgate_contract::ports::{ApprovalFilter, ClaimRefused, DecisionRefused, JournalError};
 use lockgate_contract::time::Timestamp;
 
-use crate::support::{Fixture, OPEN_FOR, START, approval, assert_gap_free, bound, claim, decision, document, event};
+use crate::support::{settling, Fixture, OPEN_FOR, START, approval, assert_gap_free, bound, claim, decision, document, event};
 
 contract! {
     a_question_is_asked_once;
@@ -30,7 +30,7 @@ async fn a_question_is_asked_once(f: Fixture) {
     f.ask(&run, "apr-1").await;
     let before = (f.everything(&run).await, f.everything(&other).await);
     for run in [&run, &other] {
-        let again = f.journal.ask(approval(run, "apr-1"), vec![event("approval.requested")]).await;
+        let again = f.journal.ask(run, approval(run, "apr-1"), vec![event("approval.requested")]).await;
         assert_eq!(again.unwrap_err(), JournalError::Exists("apr-1".to_owned()));
     }
     assert_eq!((f.everything(&run).await, f.everything(&other).await), before);
@@ -51,7 +51,7 @@ async fn a_question_begins_undecided_whatever_it_says(f: Fixture) {
     forged.state = ApprovalState::Granted;
     forged.decided_by = Some("nobody".to_owned());
     forged.decided_at = Some(START);
-    f.journal.ask(forged, Vec::new()).await.unwrap();
+    f.journal.ask(&run, forged, Vec::new()).await.unwrap();
     let read = f.journal.approval(&ApprovalId::new("apr-1")).await.unwrap().unwrap();
     assert_eq!((read.state, read.decided_by, read.decided_at), (ApprovalState::Pending, None, None));
     let refused = f.journal.claim(&run, claim(&run.call(0, 0), 1, Some("apr-1")), Vec::new()).await.unwrap_err();
@@ -185,7 +185,7 @@ async fn a_granted_question_can_be_withdrawn(f: Fixture) {
 async fn nobody_is_asked_about_a_settled_call(f: Fixture) {
     let run = f.create("run-a").await;
     let asked = f.ask(&run, "apr-1").await;
-    f.journal.settle(&run, &asked.call_id, None, vec![event("tool.failed")]).await.unwrap();
+    f.journal.settle(&run, settling(&asked.call_id, None), vec![event("tool.failed")]).await.unwrap();
     let read = f.journal.approval(&asked.approval_id).await.unwrap().unwrap();
     assert_eq!(read.state, ApprovalState::Withdrawn);
     let refused = f.journal.decide(decision("apr-1", ApprovalState::Granted)).await.unwrap_err();
@@ -222,7 +222,7 @@ async fn questions_are_filtered_by_run_and_by_state_as_of_now(f: Fixture) {
         question.requested_at = Timestamp::from_millis(START.as_millis() + asked_at);
         question.expires_at = START.after(Duration::from_secs(open_for));
         question.arguments = document("{}");
-        f.journal.ask(question, Vec::new()).await.unwrap();
+        f.journal.ask(&run, question, Vec::new()).await.unwrap();
     }
     f.decide("apr-granted", ApprovalState::Granted).await;
     f.decide("apr-denied", ApprovalState::Denied).await;

@@ -7,7 +7,7 @@ use lockgate_contract::digest::Digest;
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId};
 use lockgate_contract::ports::{ClaimRefused, JournalError};
 
-use crate::support::{Fixture, OPEN_FOR, START, artifact, assert_gap_free, claim, event, event_with};
+use crate::support::{settling, Fixture, OPEN_FOR, START, artifact, assert_gap_free, claim, event, event_with};
 
 contract! {
     a_claim_needs_a_usable_approval;
@@ -161,9 +161,9 @@ async fn a_settled_call_is_not_claimed_again(f: Fixture) {
     let run = f.create("run-a").await;
     let (claimed, refused) = (run.call(0, 0), run.call(0, 1));
     f.journal.claim(&run, claim(&claimed, 1, None), vec![event("tool.started")]).await.unwrap();
-    f.journal.settle(&run, &claimed, None, vec![event("tool.finished")]).await.unwrap();
+    f.journal.settle(&run, settling(&claimed, None), vec![event("tool.finished")]).await.unwrap();
     // This one was never started: a refusal settles it.
-    f.journal.settle(&run, &refused, None, vec![event("tool.failed")]).await.unwrap();
+    f.journal.settle(&run, settling(&refused, None), vec![event("tool.failed")]).await.unwrap();
     let before = f.everything(&run).await;
     for call in [&claimed, &refused] {
         for attempt in [1, 2] {
@@ -178,9 +178,9 @@ async fn a_call_settles_once(f: Fixture) {
     let run = f.create("run-a").await;
     let call = run.call(0, 0);
     f.journal.claim(&run, claim(&call, 1, None), vec![event("tool.started")]).await.unwrap();
-    f.journal.settle(&run, &call, Some(artifact("art-1", "one")), vec![event("tool.finished")]).await.unwrap();
+    f.journal.settle(&run, settling(&call, Some(artifact("art-1", "one"))), vec![event("tool.finished")]).await.unwrap();
     let before = f.everything(&run).await;
-    let again = f.journal.settle(&run, &call, Some(artifact("art-2", "two")), vec![event("tool.failed")]).await;
+    let again = f.journal.settle(&run, settling(&call, Some(artifact("art-2", "two"))), vec![event("tool.failed")]).await;
     assert_eq!(again.unwrap_err(), JournalError::AlreadySettled(call));
     assert_eq!(f.everything(&run).await, before);
     assert_eq!(f.journal.artifact(&run, &ArtifactId::new("art-2")).await.unwrap(), None);
@@ -189,9 +189,9 @@ async fn a_call_settles_once(f: Fixture) {
 async fn a_settled_call_of_another_run_is_another_call(f: Fixture) {
     let (run, other) = (f.create("run-a").await, f.create("run-b").await);
     let call = CallId::new("same");
-    f.journal.settle(&run, &call, None, vec![event("tool.failed")]).await.unwrap();
+    f.journal.settle(&run, settling(&call, None), vec![event("tool.failed")]).await.unwrap();
     f.journal.claim(&other, claim(&call, 1, None), vec![event("tool.started")]).await.unwrap();
-    f.journal.settle(&other, &call, None, vec![event("tool.finished")]).await.unwrap();
+    f.journal.settle(&other, settling(&call, None), vec![event("tool.finished")]).await.unwrap();
 }
 
 async fn many_settle_one_call_and_one_does(f: Fixture) {
@@ -201,7 +201,7 @@ async fn many_settle_one_call_and_one_does(f: Fixture) {
         let (journal, run) = (f.journal.clone(), run.clone());
         tasks.push(tokio::spawn(async move {
             let result = event_with("tool.finished", &number.to_string());
-            journal.settle(&run, &run.call(0, 0), None, vec![result]).await.map(|events| events[0].data.to_string())
+            journal.settle(&run, settling(&run.call(0, 0), None), vec![result]).await.map(|events| events[0].data.to_string())
         }));
     }
     let mut stored = Vec::new();
@@ -219,25 +219,25 @@ async fn many_settle_one_call_and_one_does(f: Fixture) {
 async fn artifacts_belong_to_their_run(f: Fixture) {
     let (run, other) = (f.create("run-a").await, f.create("run-b").await);
     let text = "line\n\u{0}😀 \u{202e}".repeat(10_000);
-    f.journal.settle(&run, &run.call(0, 0), Some(artifact("art-1", &text)), Vec::new()).await.unwrap();
+    f.journal.settle(&run, settling(&run.call(0, 0), Some(artifact("art-1", &text))), Vec::new()).await.unwrap();
     let id = ArtifactId::new("art-1");
     assert_eq!(f.journal.artifact(&run, &id).await.unwrap(), Some(text));
     assert_eq!(f.journal.artifact(&other, &id).await.unwrap(), None);
-    f.journal.settle(&other, &other.call(0, 0), Some(artifact("art-1", "other")), Vec::new()).await.unwrap();
+    f.journal.settle(&other, settling(&other.call(0, 0), Some(artifact("art-1", "other"))), Vec::new()).await.unwrap();
     assert_eq!(f.journal.artifact(&other, &id).await.unwrap().as_deref(), Some("other"));
 }
 
 async fn an_artifact_is_never_overwritten(f: Fixture) {
     let run = f.create("run-a").await;
     let id = ArtifactId::new("art-1");
-    f.journal.settle(&run, &run.call(0, 0), Some(artifact("art-1", "one")), Vec::new()).await.unwrap();
+    f.journal.settle(&run, settling(&run.call(0, 0), Some(artifact("art-1", "one"))), Vec::new()).await.unwrap();
     // Two calls with the same output share it.
-    f.journal.settle(&run, &run.call(0, 1), Some(artifact("art-1", "one")), Vec::new()).await.unwrap();
+    f.journal.settle(&run, settling(&run.call(0, 1), Some(artifact("art-1", "one"))), Vec::new()).await.unwrap();
     let before = f.everything(&run).await;
-    let told = f.journal.settle(&run, &run.call(0, 2), Some(artifact("art-1", "two")), vec![event("x.a")]).await;
+    let told = f.journal.settle(&run, settling(&run.call(0, 2), Some(artifact("art-1", "two"))), vec![event("x.a")]).await;
     assert_eq!(told.unwrap_err(), JournalError::Exists("art-1".to_owned()));
     assert_eq!(f.everything(&run).await, before);
     assert_eq!(f.journal.artifact(&run, &id).await.unwrap().as_deref(), Some("one"));
     // The call is not settled by what was refused.
-    f.journal.settle(&run, &run.call(0, 2), None, vec![event("x.a")]).await.unwrap();
+    f.journal.settle(&run, settling(&run.call(0, 2), None), vec![event("x.a")]).await.unwrap();
 }

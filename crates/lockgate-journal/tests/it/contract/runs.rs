@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use lockgate_contract::event::EventType;
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
-use lockgate_contract::ports::{ClaimRefused, JournalError, RunFilter};
+use lockgate_contract::ports::{ClaimRefused, JournalError, Lease, RunFilter};
 use lockgate_contract::run::{RunKind, RunStatus};
 
-use crate::support::{Fixture, START, approval, artifact, assert_gap_free, claim, event, event_with, new_run};
+use crate::support::{settling, Fixture, START, approval, artifact, assert_gap_free, claim, event, event_with, new_run};
 
 contract! {
     a_run_begins_with_its_first_event;
@@ -39,7 +39,7 @@ async fn a_run_begins_with_its_first_event(f: Fixture) {
     let mut run = new_run("run-a");
     run.kind = RunKind::Direct;
     "ein „Titel“ \u{0}".clone_into(&mut run.title);
-    let appended = f.journal.create_run(run).await.unwrap();
+    let (_hold, appended) = f.journal.create_run(run).await.unwrap();
     assert_eq!(appended.len(), 1);
     assert_eq!((appended[0].seq, appended[0].at, appended[0].v), (1, START, 1));
     let record = f.journal.run(&RunId::new("run-a")).await.unwrap().unwrap();
@@ -122,7 +122,7 @@ async fn an_event_comes_back_as_it_was(f: Fixture) {
     assert_eq!((read.step, read.v, read.seq), (u32::MAX, 1, 2));
     assert_eq!(read.call_id.as_ref().unwrap().as_str(), "run-a:step-0:call-0.1");
     assert_eq!(read.kind, EventType::ToolRequested);
-    assert_eq!(read.run_id, run);
+    assert_eq!(read.run_id, *run);
 }
 
 async fn an_unknown_kind_is_kept(f: Fixture) {
@@ -186,16 +186,16 @@ async fn runs_are_listed_newest_first(f: Fixture) {
 }
 
 async fn an_unknown_run_is_an_error(f: Fixture) {
-    let run = RunId::new("run-none");
+    let run = Lease::first(RunId::new("run-none"));
     let call = run.call(0, 0);
-    let expected = JournalError::NoSuchRun(run.clone());
+    let expected = JournalError::NoSuchRun(run.run_id.clone());
     assert_eq!(f.journal.append(&run, vec![event("x.a")]).await.unwrap_err(), expected);
     assert_eq!(f.journal.append(&run, Vec::new()).await.unwrap_err(), expected);
-    assert_eq!(f.journal.ask(approval(&run, "apr-1"), Vec::new()).await.unwrap_err(), expected);
+    assert_eq!(f.journal.ask(&run, approval(&run, "apr-1"), Vec::new()).await.unwrap_err(), expected);
     assert_eq!(f.journal.approval(&ApprovalId::new("apr-1")).await.unwrap().map(|a| a.approval_id), None);
     let refused = f.journal.claim(&run, claim(&call, 1, Some("apr-1")), Vec::new()).await.unwrap_err();
     assert_eq!(refused, ClaimRefused::Journal(expected.clone()));
-    let stored = f.journal.settle(&run, &call, Some(artifact("art-1", "x")), Vec::new()).await;
+    let stored = f.journal.settle(&run, settling(&call, Some(artifact("art-1", "x"))), Vec::new()).await;
     assert_eq!(stored.unwrap_err(), expected);
     assert_eq!(f.journal.events(&run, 0).await.unwrap_err(), expected);
     assert_eq!(f.journal.run(&run).await.unwrap(), None);
