@@ -35,6 +35,21 @@ pub struct Scope {
     pub stale_approval_settles: bool,
 }
 
+impl Scope {
+    /// The scope of a run without a deadline, whose calls a token of their own stops. What else holds is set on its fields.
+    pub fn new(log: Arc<RunLog>, subject: Arc<Subject>, allowed: Arc<AllowedTools>) -> Self {
+        Self {
+            log,
+            subject,
+            allowed,
+            cancel: CancellationToken::new(),
+            deadline: None,
+            progress: None,
+            stale_approval_settles: true,
+        }
+    }
+}
+
 /// One requested call with its terms.
 #[derive(Debug, Clone)]
 pub struct Request {

@@ -24,6 +24,7 @@ mod model;
 mod numbering;
 mod outcome;
 mod place;
+mod recovered;
 mod run;
 mod settled;
 mod started;

@@ -68,15 +68,14 @@ impl Runner {
             })
         };
         let log = Arc::new(RunLog::new(hold.lease().clone(), Arc::clone(self.gate.journal()), state.last_seq(), observer));
+        let start = state.start();
+        let (subject, allowed) = (Arc::new(start.subject.clone()), Arc::new(start.binding.allowed.clone()));
         let scope = Scope {
-            log: Arc::clone(&log),
-            subject: Arc::new(state.start().subject.clone()),
-            allowed: Arc::new(state.start().binding.allowed.clone()),
             cancel: self.options.cancel.clone(),
-            // The driver of an agent's run sets it, and moves it with the run's.
-            deadline: None,
             progress: self.options.progress.clone(),
-            stale_approval_settles: state.start().kind == RunKind::Agent,
+            // The driver of an agent's run sets the deadline, and moves it with the run's.
+            stale_approval_settles: start.kind == RunKind::Agent,
+            ..Scope::new(Arc::clone(&log), subject, allowed)
         };
         Ok(Live {
             log,

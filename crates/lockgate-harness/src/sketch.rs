@@ -67,6 +67,8 @@ impl Sketch {
                     ("stat".to_owned(), set(&["disk"])),
                 ]),
                 replayable: set(&["look", "peek", "put", "stat"]),
+                keyed: BTreeMap::new(),
+                reconcilable: BTreeSet::new(),
             },
             budget: Budget::default(),
             on_unknown: OnUnknown::Stop,

@@ -103,7 +103,8 @@ impl State {
     fn take_lease(&mut self, run_id: &RunId, now: Timestamp) -> Result<Lease, JournalError> {
         let run = self.run(run_id)?;
         run.epoch += 1;
-        run.append(vec![rules::lease_taken(run.epoch)], now);
+        let step = run.events.iter().map(|event| event.step).max().unwrap_or(0);
+        run.append(vec![rules::lease_taken(run.epoch, step)], now);
         Ok(Lease { run_id: run_id.clone(), epoch: run.epoch })
     }
 

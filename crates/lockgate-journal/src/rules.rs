@@ -193,10 +193,10 @@ pub(crate) fn key_is_free(
     }
 }
 
-/// The event with which a driver takes a run over.
-pub(crate) fn lease_taken(epoch: u64) -> NewEvent {
+/// The event with which a driver takes a run over, in the step that the run is in.
+pub(crate) fn lease_taken(epoch: u64, step: u32) -> NewEvent {
     let holder = format!("process {}", std::process::id());
-    NewEvent::new(0, None, Body::RunLeaseTaken(RunLeaseTaken { epoch, holder }))
+    NewEvent::new(step, None, Body::RunLeaseTaken(RunLeaseTaken { epoch, holder }))
 }
 
 /// What came of a decision: the event that records it, and the new record or why there is none. Both are stored.

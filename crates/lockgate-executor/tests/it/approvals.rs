@@ -8,7 +8,7 @@ use std::time::Duration;
 use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::digest::Digest;
 use lockgate_contract::effect::{Effect, Permission};
-use lockgate_contract::ports::{Journal, PolicyDecision};
+use lockgate_contract::ports::{Journal, Lease, PolicyDecision};
 use lockgate_contract::tool::{Output, ToolSpec};
 use lockgate_executor::Released;
 use lockgate_registry::ReplacementRule;
@@ -85,7 +85,7 @@ async fn a_record_that_is_bound_to_something_else_lets_nothing_run() {
         let asked = other.ask(&other.request("write", "{}")).await;
         let record = other.journal.approval(asked.approval_id()).await.unwrap().unwrap();
         let record = Approval { digest: Digest::of_text("a test", "something else"), state, ..record };
-        bench.journal.inner().ask(record, Vec::new()).await.unwrap();
+        bench.journal.inner().ask(&Lease::first(bench.run_id.clone()), record, Vec::new()).await.unwrap();
         assert_eq!(word(&bench.send(&bench.request("write", "{}")).await), "approval_stale", "{state:?}");
         assert_eq!(bench.handler_count(), 0);
     }

@@ -16,7 +16,7 @@ use lockgate_contract::effect::Effect;
 use lockgate_contract::event::{Body, Event, EventType, NewEvent, Settled};
 use lockgate_contract::ids::{ApprovalId, CallId, RunId};
 use lockgate_contract::observation::SyntheticObservations;
-use lockgate_contract::ports::{ApprovalFilter, Clock, Decision, Journal, NewRun, NoRedaction, Redactor};
+use lockgate_contract::ports::{ApprovalFilter, Clock, Decision, Journal, Lease, NewRun, NoRedaction, Redactor};
 use lockgate_contract::run::RunKind;
 use lockgate_contract::subject::Subject;
 use lockgate_contract::time::Timestamp;
@@ -25,7 +25,6 @@ use lockgate_executor::{Dispatch, Gate, GateOptions, Open, Released, Request, Ru
 use lockgate_journal::MemoryJournal;
 use lockgate_redact::{ScrubberBuilder, SecretValue};
 use lockgate_registry::Registry;
-use tokio_util::sync::CancellationToken;
 
 pub(crate) use faulty_journal::{Fault, FaultyJournal, Method, reached};
 pub(crate) use policy::{Answer, ScriptedPolicy};
@@ -151,22 +150,14 @@ impl Setup {
         let run_id = RunId::new("run-0123456789ab");
         create_run(&*journal, &run_id).await;
         let log = RunLog::new(
-            run_id.clone(),
+            Lease::first(run_id.clone()),
             journal.clone(),
             1,
             Arc::new(move |event: &Event| observer.lock().unwrap().push(event.clone())),
         );
         Bench {
             gate: builder.build().unwrap(),
-            scope: Scope {
-                log: Arc::new(log),
-                subject: Arc::new(subject),
-                allowed: Arc::new(allowed),
-                cancel: CancellationToken::new(),
-                deadline: None,
-                progress: None,
-                stale_approval_settles: true,
-            },
+            scope: Scope::new(Arc::new(log), Arc::new(subject), Arc::new(allowed)),
             registry,
             journal,
             clock,

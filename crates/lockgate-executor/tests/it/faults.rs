@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::effect::{Effect, EffectState};
 use lockgate_contract::event::{EventType, NewEvent};
-use lockgate_contract::ports::{ApprovalFilter, Journal, PolicyDecision};
+use lockgate_contract::ports::{ApprovalFilter, Journal, Lease, PolicyDecision};
 use lockgate_contract::tool::{Failure, ToolEnvironmentError};
 use lockgate_executor::Released;
 
@@ -137,9 +137,9 @@ async fn others_events_are_seen_first_and_once() {
         call_id: None,
         data: Document::parse("{}", Limits::OWN).unwrap().into(),
     };
-    bench.journal.inner().append(&bench.run_id, vec![other(), other()]).await.unwrap();
+    bench.journal.inner().append(&Lease::first(bench.run_id.clone()), vec![other(), other()]).await.unwrap();
     bench.call("write").await;
-    bench.journal.inner().append(&bench.run_id, vec![other()]).await.unwrap();
+    bench.journal.inner().append(&Lease::first(bench.run_id.clone()), vec![other()]).await.unwrap();
     bench.scope.log.catch_up().await.unwrap();
     bench.scope.log.catch_up().await.unwrap();
     let seen: Vec<u64> = bench.seen.lock().unwrap().iter().map(|event| event.seq).collect();
@@ -155,7 +155,7 @@ async fn a_result_that_stands_is_shown_although_others_events_cannot_be_read() {
     let bench = secretive(Answer::Native).build().await;
     let kind = EventType::Other("note.added".to_owned());
     let note = NewEvent { kind, step: 0, call_id: None, data: Document::parse("{}", Limits::OWN).unwrap().into() };
-    bench.journal.inner().append(&bench.run_id, vec![note]).await.unwrap();
+    bench.journal.inner().append(&Lease::first(bench.run_id.clone()), vec![note]).await.unwrap();
     for nth in 0..2 {
         bench.journal.fail(Method::Events, nth, Fault::Unavailable);
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::effect::{Effect, EffectState};
 use lockgate_contract::ids::{ArtifactId, RunId};
-use lockgate_contract::ports::ArtifactError;
+use lockgate_contract::ports::{ArtifactError, Lease};
 use lockgate_contract::tool::{Failure, Handler, Output, ToolContext};
 use lockgate_executor::RunLog;
 
@@ -130,7 +130,7 @@ async fn a_handler_reads_the_artifacts_of_its_own_run_only() {
 
     let other = RunId::new("run-ba9876543210");
     crate::bench::create_run(&*bench.journal, &other).await;
-    bench.scope.log = Arc::new(RunLog::new(other, bench.journal.clone(), 1, Arc::new(|_| {})));
+    bench.scope.log = Arc::new(RunLog::new(Lease::first(other), bench.journal.clone(), 1, Arc::new(|_| {})));
     bench.send(&page).await;
 
     let read = read.lock().unwrap();

@@ -8,7 +8,7 @@ use futures_util::FutureExt as _;
 use lockgate_contract::document::Document;
 use lockgate_contract::effect::{Effect, EffectState, Permission};
 use lockgate_contract::outcome::Status;
-use lockgate_contract::ports::Redactor;
+use lockgate_contract::ports::{Lease, Redactor};
 use lockgate_contract::tool::{Failure, Handler, Output, ToolSpec};
 use lockgate_executor::RunLog;
 
@@ -273,7 +273,7 @@ async fn an_observer_that_panics_does_not_break_a_call() {
         add(&counted);
         panic!("the observer broke")
     });
-    bench.scope.log = Arc::new(RunLog::new(bench.run_id.clone(), bench.journal.clone(), 1, observer));
+    bench.scope.log = Arc::new(RunLog::new(Lease::first(bench.run_id.clone()), bench.journal.clone(), 1, observer));
     for effect in EFFECTS {
         let request = bench.request(effect.word(), "{}");
         let settlement = settlement(bench.send(&request).await);

@@ -101,12 +101,12 @@ invariants! {
         broken: "A result with status EXECUTED or ENV_ERROR and no `tool.started` before it; a refusal (NOT_EXECUTED) behind a `tool.started` of the same driver, unless it says that the handler was not entered.",
     }
     Attempts = "attempts" ["R-077", "R-124", "R-127", "R-128", "R-229"] {
-        holds: "Attempts of a call are numbered 1, 2, 3…; there is a further one only after a driver died, and only of a tool that may be repeated.",
-        broken: "An `attempt` that is not the next; a second `tool.started` without a `run.resumed` in between, or of a tool that is not in the binding's `replayable`, or under an approval.",
+        holds: "Attempts of a call are numbered 1, 2, 3…; there is a further one only after `tool.attempt_failed`, after `call.reconciled` said that the last one did not happen, or after a driver died, and then only of a tool that may be repeated.",
+        broken: "An `attempt` that is not the next; a second `tool.started` without a `run.lease_taken` or `run.resumed` in between, or of a tool that is neither in the binding's `replayable` nor, for as long as its provider remembers a key, in its `keyed`, or without a new approval where the first one had one; a `tool.attempt_failed` or `tool.answered_late` of an attempt that was not started.",
     }
     ResultOnce = "result_once" ["R-085", "R-212"] {
         holds: "A call has one result, and nothing happens to it afterwards.",
-        broken: "A second `tool.finished` or `tool.failed` with one `call_id`, or a `tool.started` behind the result.",
+        broken: "A second `tool.finished` or `tool.failed` with one `call_id`, or a `tool.started` behind the result, without a `call.reconciled` in between that says `not_done`.",
     }
     Pairing = "pairing" ["R-092", "R-131", "R-196", "R-212", "R-228"] {
         holds: "Every call of a turn has its result before the model is asked again or the run ends, and the model is sent all of them.",
@@ -129,12 +129,12 @@ invariants! {
         broken: "`message` or `audit.text` is missing, or the words of a broken environment stand in both.",
     }
     ReusedResult = "reused_result" ["R-085", "R-219"] {
-        holds: "A shared result is the one of an identical call that ran before it in the same turn, and says so.",
+        holds: "A shared result is the one of an identical call that ran before it in the same turn, and says so; under a caller's key it may be that of another run.",
         broken: "`meta.deduplicated` names a call of another turn, a later one, one that was not executed, or one with another result.",
     }
     UnknownEffect = "unknown_effect" ["R-126", "R-128"] {
         holds: "A run that was told to stop at an unknown effect stops there in `run.needs_reconciliation`, which lists these calls and no others; no effect starts behind one in its turn.",
-        broken: "Behind a result with effect state `unknown` comes a `model.requested`, another end of the run, or the `tool.started` of a later effect of the turn; the list names a call whose effect is known.",
+        broken: "Behind a result with effect state `unknown` comes a `model.requested`, another end of the run, or the `tool.started` of a later effect of the turn, without a `call.reconciled`; the list names a call whose effect is known; a `call.reconciled` of a call of which nothing is unknown.",
     }
     Budget = "budget" ["R-119", "R-120", "R-122"] {
         holds: "Nothing starts, and no model is asked, beyond the limits that the run has at that moment.",
@@ -145,8 +145,8 @@ invariants! {
         broken: "`final_answer` behind a turn with calls; `goal_reached` without a call that ends a run or a report of the environment; another `answer` than the last turn's text; a `model.requested` behind the final answer; a limit that is not used up; waiting for what nobody asked.",
     }
     Ending = "ending" ["R-197", "R-198"] {
-        holds: "Behind the end of a run come decisions of people at most, and a run that waits or stands at a limit goes on with `run.resumed`.",
-        broken: "Any other event behind `run.completed`, `run.failed`, `run.cancelled` or `run.needs_reconciliation`; an event of a driver behind `run.waiting` or `run.limit_reached` without `run.resumed`; a `run.resumed` behind a limit that was not changed.",
+        holds: "Behind the end of a run come decisions of people, late answers and what was found out later at most; a run that waits, stands at a limit or had unknown effects goes on with `run.resumed`; each `run.lease_taken` has a higher `epoch`.",
+        broken: "Any other event behind `run.completed`, `run.failed` or `run.cancelled`; an event of a driver behind `run.waiting`, `run.limit_reached` or `run.needs_reconciliation` without `run.resumed`; a `run.resumed` behind a limit that was not changed, or while a call's effect is still unknown; an `epoch` that does not rise.",
     }
 }
 

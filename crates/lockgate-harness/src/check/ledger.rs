@@ -25,6 +25,8 @@ pub(super) struct Ledger {
     pub(super) budget: Option<Budget>,
     /// How often a driver took the run up again.
     pub(super) drive: u32,
+    /// The number of the last one who took it over.
+    pub(super) epoch: u64,
     /// The step that the run is in.
     pub(super) step: u32,
     /// Where it stopped.
@@ -40,6 +42,8 @@ pub(super) struct Ledger {
     pub(super) open: BTreeSet<usize>,
     /// Calls that ended with an unknown effect, without those made inside others.
     pub(super) unknown: Vec<usize>,
+    /// Calls whose effect is unknown, and of which nobody has found out since.
+    pub(super) to_find_out: BTreeSet<usize>,
     /// Calls that count as valid actions.
     pub(super) executed: u32,
     pub(super) questions: BTreeMap<ApprovalId, Question>,
@@ -61,6 +65,8 @@ pub(super) struct Stopped {
 pub(super) enum Halt {
     /// Never.
     Ended,
+    /// Once it is known what became of some calls.
+    Unknown,
     /// With other limits.
     AtALimit,
     /// After a decision.
@@ -124,7 +130,10 @@ pub(super) enum CallArguments {
 #[derive(Debug)]
 pub(super) struct Start {
     pub(super) seq: u64,
+    pub(super) at: Timestamp,
     pub(super) drive: u32,
+    /// It failed, or is known not to have happened: another one may follow.
+    pub(super) over: bool,
     /// An approval was used for it.
     pub(super) approved: bool,
     /// Nothing where the event could not be read.
@@ -208,8 +217,10 @@ impl Ledger {
             Body::RunLimitReached(reached) => self.run_limit_reached(event, reached.limit),
             Body::RunNeedsReconciliation(needs) => self.run_needs_reconciliation(event, &needs),
             Body::RunFailed(_) | Body::RunCancelled(_) => self.run_ended(event),
-            Body::RunLeaseTaken(_) => self.drive += 1,
-            Body::ToolAttemptFailed(_) | Body::ToolAnsweredLate(_) | Body::CallReconciled(_) => {}
+            Body::RunLeaseTaken(taken) => self.run_lease_taken(event, &taken),
+            Body::ToolAttemptFailed(failed) => self.tool_attempt_failed(event, &failed),
+            Body::ToolAnsweredLate(late) => self.tool_answered_late(event, &late),
+            Body::CallReconciled(found) => self.call_reconciled(event, found),
             Body::Unknown => {}
         }
     }
@@ -230,7 +241,14 @@ impl Ledger {
             (EventType::ToolRequested, None) | (EventType::ApprovalRequested, _) => self.blind = true,
             (EventType::ToolRequested, Some(place)) => self.calls[place].requested = Some(event.seq),
             (EventType::ToolStarted, Some(place)) => {
-                let start = Start { seq: event.seq, drive: self.drive, approved: true, body: None };
+                let start = Start {
+                    seq: event.seq,
+                    at: event.at,
+                    drive: self.drive,
+                    over: false,
+                    approved: true,
+                    body: None,
+                };
                 self.calls[place].starts.push(start);
             }
             (EventType::ToolFinished | EventType::ToolFailed, Some(place)) => {
@@ -243,6 +261,19 @@ impl Ledger {
             (EventType::RunResumed, _) => {
                 self.drive += 1;
                 self.stop = None;
+            }
+            (EventType::RunLeaseTaken, _) => self.drive += 1,
+            (EventType::ToolAttemptFailed, Some(place)) => {
+                if let Some(start) = self.calls[place].starts.last_mut() {
+                    start.over = true;
+                }
+            }
+            // It may have opened the call again, or have ended it otherwise.
+            (EventType::CallReconciled, Some(place)) => {
+                self.calls[place].stray = true;
+                self.open.remove(&place);
+                self.unknown.retain(|unknown| *unknown != place);
+                self.to_find_out.remove(&place);
             }
             _ => {}
         }

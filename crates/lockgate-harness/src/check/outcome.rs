@@ -15,7 +15,12 @@ impl Ledger {
         let wrong = if speaks_wrongly && !is_code {
             Some(format!("`{}` settles code, and this is a tool call", Code::WrongActionLanguage))
         } else {
-            wrong_row(settled, call.effect())
+            // An attempt before the refused one may have taken effect.
+            let unknown_before = !call.starts.is_empty()
+                && settled.status == Status::NotExecuted
+                && settled.effect_state == EffectState::Unknown
+                && call.effect() != Some(Effect::Read);
+            if unknown_before { None } else { wrong_row(settled, call.effect()) }
         };
         if let Some(wrong) = wrong {
             self.report_call(Invariant::OutcomeTable, place, [event.seq], wrong);

@@ -18,12 +18,17 @@ impl Ledger {
     }
 
     pub(super) fn run_resumed(&mut self, event: &Event, resumed: RunResumed) {
-        if let Some(stop) = self.stop.take()
-            && stop.halt == Halt::AtALimit
-            && resumed.budget.is_none()
-        {
-            let text = "the run goes on behind a limit, and no limit changed";
-            self.report(Invariant::Ending, [stop.seq, event.seq], None, text);
+        if let Some(stop) = self.stop.take() {
+            let text = match stop.halt {
+                Halt::AtALimit if resumed.budget.is_none() => "the run goes on behind a limit, and no limit changed",
+                Halt::Unknown if !self.to_find_out.is_empty() => {
+                    "the run goes on, and it is not known what became of some of its calls"
+                }
+                _ => "",
+            };
+            if !text.is_empty() {
+                self.report(Invariant::Ending, [stop.seq, event.seq], None, text);
+            }
         }
         if let Some(budget) = resumed.budget {
             self.budget = Some(budget);
@@ -31,18 +36,24 @@ impl Ledger {
         self.drive += 1;
     }
 
-    /// Behind a stop come decisions of people, and a driver that takes the run up again; nothing else.
+    /// Behind a stop come decisions of people, what was found out later, and a driver that takes the run up again; nothing
+    /// else.
     pub(super) fn check_stop(&mut self, event: &Event) {
         let Some(stop) = self.stop else { return };
         let fits = match event.kind {
-            EventType::ApprovalDecided => true,
+            EventType::ApprovalDecided
+            | EventType::RunLeaseTaken
+            | EventType::ToolAnsweredLate
+            | EventType::CallReconciled => true,
             EventType::RunResumed => stop.halt != Halt::Ended,
+            // A direct call that is known not to have happened is not sent again.
+            EventType::ToolFailed => stop.halt == Halt::Unknown,
             _ => false,
         };
         if !fits {
             let text = match stop.halt {
                 Halt::Ended => format!("the run ended with event {}, and `{}` comes behind it", stop.seq, event.kind),
-                Halt::AtALimit | Halt::Waiting => {
+                Halt::AtALimit | Halt::Waiting | Halt::Unknown => {
                     format!("the run stopped with event {}, and `{}` comes without `run.resumed`", stop.seq, event.kind)
                 }
             };

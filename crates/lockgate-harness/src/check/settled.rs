@@ -36,6 +36,7 @@ impl Ledger {
         }
         if settled.effect_state == EffectState::Unknown && !self.calls[place].inner {
             self.unknown.push(place);
+            self.to_find_out.insert(place);
         }
         self.open.remove(&place);
         self.calls[place].ending = Some(Ending { seq: event.seq, body: Some(settled) });
@@ -149,9 +150,8 @@ impl Ledger {
                 let admitted = not_entered || settled.effect_state == EffectState::Unknown;
                 let same_drive = start.drive == self.drive;
                 // Tried again by another driver, and refused this time.
-                let replayable = call.questions.is_empty()
-                    && self.start.as_ref().is_none_or(|start| start.binding.replayable.contains(&call.tool_name));
-                if !admitted && (same_drive || !replayable) {
+                let again = start.over || (!same_drive && self.is_repeatable(place, event));
+                if !admitted && !again {
                     let text = format!("the call ended as {word} ({}), and it was started", settled.status);
                     self.report_call(Invariant::IntentBeforeEffect, place, [started, event.seq], text);
                 }
@@ -162,6 +162,10 @@ impl Ledger {
 
     /// A shared result is the one of an identical call that ran before it in the same turn.
     fn check_reused(&mut self, place: usize, event: &Event, settled: &Settled, earlier: &CallId) {
+        // A caller's key leads to calls of other runs, which are not here.
+        if self.run_id.as_ref().is_some_and(|run_id| !earlier.as_str().starts_with(&format!("{run_id}:"))) {
+            return;
+        }
         let own = self.calls[place].turn;
         let twin = self.places.get(earlier).filter(|twin| **twin != place).map(|twin| &self.calls[*twin]);
         let before = twin.filter(|twin| match (twin.turn, own) {

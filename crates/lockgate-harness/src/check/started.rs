@@ -1,5 +1,7 @@
 //! The intent: the last moment at which something can be wrong and nothing has happened yet.
 
+use std::time::Duration;
+
 use lockgate_contract::effect::Effect;
 use lockgate_contract::event::{Event, ToolStarted};
 
@@ -13,12 +15,13 @@ impl Ledger {
         self.check_name(place, event, &started.tool_name);
         self.check_started_arguments(place, event, &started);
         self.check_definition(place, event, &started);
-        self.check_attempt(place, event, &started);
+        self.check_attempt(place, event, &started, approved);
         self.check_permission(place, event, &started, approved);
         self.check_question(place, event, &started);
         self.check_turn_order(place, event, &started);
         self.check_actions_left(place, event);
-        let start = Start { seq: event.seq, drive: self.drive, approved, body: Some(started) };
+        let start =
+            Start { seq: event.seq, at: event.at, drive: self.drive, over: false, approved, body: Some(started) };
         self.calls[place].starts.push(start);
     }
 
@@ -63,8 +66,9 @@ impl Ledger {
         self.report_call(Invariant::AllowedTools, place, [1, event.seq], text);
     }
 
-    /// Whether something may run again is decided by its tool's replay policy, after its driver died.
-    fn check_attempt(&mut self, place: usize, event: &Event, started: &ToolStarted) {
+    /// Whether something may run again is decided by its tool's replay policy or its provider's keys, after its driver died
+    /// what failed or is known not to have happened may run again at once.
+    fn check_attempt(&mut self, place: usize, event: &Event, started: &ToolStarted, approved: bool) {
         let call = &self.calls[place];
         let due = call.starts.len() as u64 + 1;
         if u64::from(started.attempt) != due {
@@ -74,18 +78,29 @@ impl Ledger {
         }
         let call = &self.calls[place];
         let Some(last) = call.starts.last() else { return };
-        let (last, same_drive) = (last.seq, last.drive == self.drive);
-        let replayable = self.start.as_ref().is_none_or(|start| start.binding.replayable.contains(&started.tool_name));
-        let text = if same_drive {
+        let (last, same_drive, over) = (last.seq, last.drive == self.drive, last.over);
+        let text = if same_drive && !over {
             "the call starts again, and its driver did not die in between"
-        } else if !replayable {
+        } else if !over && !self.is_repeatable(place, event) {
             "the call starts again, and its tool must not be repeated"
-        } else if !call.questions.is_empty() {
+        } else if !self.calls[place].questions.is_empty() && !approved {
             "the call starts again under an approval that was good for one start"
         } else {
             return;
         };
         self.report_call(Invariant::Attempts, place, [last, event.seq], text);
+    }
+
+    /// Whether a lost attempt of the call may be repeated: its tool says so, or its provider still knows the key.
+    pub(super) fn is_repeatable(&self, place: usize, event: &Event) -> bool {
+        let Some(start) = &self.start else { return true };
+        let call = &self.calls[place];
+        let remembers = |window: &u64| {
+            let first = call.starts.first().map(|start| start.at);
+            first.is_some_and(|first| event.at < first.after(Duration::from_millis(*window)))
+        };
+        start.binding.replayable.contains(&call.tool_name)
+            || start.binding.keyed.get(&call.tool_name).is_some_and(remembers)
     }
 
     /// What was asked about is what starts.

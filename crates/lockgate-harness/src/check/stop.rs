@@ -148,7 +148,7 @@ impl Ledger {
             let text = "the run stops because of unknown effects, and lists none";
             self.report(Invariant::UnknownEffect, [event.seq], None, text);
         }
-        self.stopped(event, Halt::Ended);
+        self.stopped(event, Halt::Unknown);
     }
 
     fn stopped(&mut self, event: &Event, halt: Halt) {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use lockgate_contract::arguments::Arguments;
 use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::digest::Digest;
 use lockgate_contract::document::{Document, Limits};
@@ -26,6 +27,15 @@ impl Sketch {
         self.push(Some(call), &Body::ToolRequested(body))
     }
 
+    /// The digest of what the model asked for.
+    fn arguments_digest(&self, call: u32) -> Digest {
+        let state = self.state();
+        let turn = state.turns().last().unwrap();
+        let text = turn.calls[call as usize].arguments_text.clone();
+        // Of broken arguments nothing is ever started; some sketches do it all the same.
+        Arguments::parse(&text, Limits::ARGUMENTS).map_or(Digest::of_text("test", &text), |read| read.digest())
+    }
+
     pub(crate) fn started(&mut self, call: u32) -> &mut Self {
         self.attempted(call, 1)
     }
@@ -35,11 +45,12 @@ impl Sketch {
         let body = ToolStarted {
             effect: effect(&name),
             definition: Digest::of_text("test", &name),
-            arguments_digest: Digest::of_text("test", "{}"),
+            arguments_digest: self.arguments_digest(call),
             tool_name: name,
             tool_version: "1.0".to_owned(),
             attempt,
             policies: Vec::new(),
+            idempotency_key: None,
         };
         self.push(Some(call), &Body::ToolStarted(body))
     }

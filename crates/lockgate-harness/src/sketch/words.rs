@@ -17,6 +17,8 @@ pub(crate) fn words(command: &Command) -> String {
             });
             format!("settle {}", list(verdicts))
         }
+        Command::Reconcile(planned) => format!("ask what became of {}", planned_words(planned)),
+        Command::Wait(until) => format!("wait until {until}"),
         Command::Stop(stop) => format!("stop: {}", stop_words(stop)),
         Command::Ended(stop) => format!("ended: {}", stop_words(stop)),
     }

@@ -7,10 +7,7 @@ use lockgate_contract::approval::Approval;
 use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::event::{Event, EventType, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
-use lockgate_contract::ports::{
-    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, NewRun,
-    RunFilter, RunRecord, StoredArtifact,
-};
+use lockgate_contract::ports::{Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling};
 
 /// What happens to a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,55 +64,68 @@ impl Faulty {
 }
 
 impl Journal for Faulty {
-    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<Appended, JournalError>> {
+    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<(RunHold, Appended), JournalError>> {
         Box::pin(self.commit(self.inner.create_run(run)))
     }
 
     fn hold<'a>(
         &'a self,
         run: &'a RunId,
-    ) -> BoxFuture<'a, Result<Option<lockgate_contract::ports::RunHold>, JournalError>> {
+    ) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
         self.inner.hold(run)
     }
 
-    fn append<'a>(&'a self, run: &'a RunId, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        Box::pin(self.commit(self.inner.append(run, events)))
+    fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        Box::pin(self.commit(self.inner.append(lease, events)))
     }
 
-    fn ask(&self, approval: Approval, events: Vec<NewEvent>) -> BoxFuture<'_, Result<Appended, JournalError>> {
+    fn ask<'a>(
+        &'a self,
+        lease: &'a Lease,
+        approval: Approval,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, JournalError>> {
         Box::pin(async move {
             if self.fault == Fault::AskedBefore {
-                self.inner.ask(approval.clone(), events.clone()).await?;
+                self.inner.ask(lease, approval.clone(), events.clone()).await?;
             }
-            self.commit(self.inner.ask(approval, events)).await
+            self.commit(self.inner.ask(lease, approval, events)).await
         })
     }
 
     fn claim<'a>(
         &'a self,
-        run: &'a RunId,
+        lease: &'a Lease,
         claim: Claim,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, ClaimRefused>> {
-        Box::pin(self.commit(self.inner.claim(run, claim, events)))
+        Box::pin(self.commit(self.inner.claim(lease, claim, events)))
     }
 
     fn settle<'a>(
         &'a self,
-        run: &'a RunId,
-        call: &'a CallId,
-        artifact: Option<StoredArtifact>,
+        lease: &'a Lease,
+        settling: Settling,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
         Box::pin(async move {
             if self.fault == Fault::Unread {
                 let kind = EventType::Other("note.added".to_owned());
                 let data = Document::parse("{}", Limits::OWN).expect("an object").into();
-                self.inner.append(run, vec![NewEvent { kind, step: 0, call_id: None, data }]).await?;
+                self.inner.append(lease, vec![NewEvent { kind, step: 0, call_id: None, data }]).await?;
                 self.unread.store(true, Ordering::SeqCst);
             }
-            self.commit(self.inner.settle(run, call, artifact, events)).await
+            self.commit(self.inner.settle(lease, settling, events)).await
         })
+    }
+
+    fn reconcile<'a>(
+        &'a self,
+        lease: &'a Lease,
+        call: &'a CallId,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        Box::pin(self.commit(self.inner.reconcile(lease, call, events)))
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {

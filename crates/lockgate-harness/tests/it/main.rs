@@ -14,6 +14,7 @@ mod model;
 mod models;
 mod observers;
 mod parallel;
+mod recovery;
 mod runs;
 mod secrets;
 mod tools;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use lockgate_contract::arguments::Arguments;
 use lockgate_contract::effect::{Effect, EffectState, Idempotency, OnDuplicate, Permission};
 use lockgate_contract::tool::{
-    Failure, Handler, Output, ToolContext, ToolEnvironmentError, ToolExecutionError, ToolSpec, ToolSpecBuilder,
+    Failure, Handler, Output, Reconciled, ToolContext, ToolEnvironmentError, ToolExecutionError, ToolSpec, ToolSpecBuilder,
 };
 use lockgate_registry::Registry;
 use tokio::sync::Notify;
@@ -36,6 +36,23 @@ pub(crate) struct World {
     running: Mutex<Running>,
     /// Fires whenever a handler that hangs was entered.
     pub(crate) hanging: Notify,
+    /// What `ship` finds out about an attempt whose result was lost.
+    pub(crate) found: Mutex<Found>,
+    /// The keys under which it was asked.
+    pub(crate) asked: Mutex<Vec<String>>,
+}
+
+/// What becomes of a question about a lost attempt.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Found {
+    Done,
+    NotDone,
+    #[default]
+    Unsure,
+    WrongForm,
+    Fails,
+    Panics,
+    Hangs,
 }
 
 #[derive(Default)]
@@ -113,6 +130,20 @@ impl World {
         }
     }
 
+    async fn find_out(&self, context: ToolContext) -> Result<Reconciled, Failure> {
+        self.asked.lock().unwrap().push(context.idempotency_key.to_string());
+        let found = *self.found.lock().unwrap();
+        match found {
+            Found::Done => Ok(Reconciled::Done(Output::of(&BTreeMap::from([("n", 7)])))),
+            Found::NotDone => Ok(Reconciled::NotDone),
+            Found::Unsure => Ok(Reconciled::Unsure),
+            Found::WrongForm => Ok(Reconciled::Done(Output::of("not an object"))),
+            Found::Fails => Err(ToolEnvironmentError::new("the backend is gone").into()),
+            Found::Panics => panic!("this question panics"),
+            Found::Hangs => std::future::pending().await,
+        }
+    }
+
     fn begin(&self) -> impl Drop + '_ {
         let mut running = self.running.lock().unwrap();
         running.now += 1;
@@ -129,7 +160,10 @@ impl Drop for Leaving<'_> {
     }
 }
 
-const MAY_BE_REPEATED: [&str; 4] = ["look", "peek", "stat", "put"];
+const MAY_BE_REPEATED: [&str; 5] = ["look", "peek", "stat", "put", "charge"];
+
+/// How long the provider of `charge` remembers a key.
+pub(crate) const WINDOW: Duration = Duration::from_hours(1);
 
 /// The tools of the bench:
 ///
@@ -137,6 +171,7 @@ const MAY_BE_REPEATED: [&str; 4] = ["look", "peek", "stat", "put"];
 /// - `note` writes and `send` reaches far, both without a question; `put` writes and may be repeated;
 /// - `post` reaches far, and a twin in the same turn gets its result; `book` writes, and a twin is refused;
 /// - `pay` reaches far and a person is asked; `ban` is denied;
+/// - `charge` reaches far, and its provider recognises keys; `ship` reaches far, and can be asked what became of a call;
 /// - `finish` writes, and its success completes the run.
 pub(crate) fn registry(world: &Arc<World>) -> Arc<Registry> {
     let registry = Registry::default();
@@ -167,6 +202,16 @@ pub(crate) fn registry(world: &Arc<World>) -> Arc<Registry> {
         tool("book", Effect::Write, Permission::Allow).on_duplicate(OnDuplicate::Reject),
         tool("pay", Effect::External, Permission::Ask),
         tool("ban", Effect::External, Permission::Deny),
+        tool("charge", Effect::External, Permission::Allow)
+            .idempotency(Idempotency::Provider)
+            .idempotency_window(WINDOW),
+        {
+            let world = Arc::clone(world);
+            tool("ship", Effect::External, Permission::Allow).reconcile(move |_arguments, context| {
+                let world = Arc::clone(&world);
+                async move { world.find_out(context).await }
+            })
+        },
         tool("finish", Effect::Write, Permission::Allow).completes_run(true),
     ];
     for tool in tools {

@@ -34,6 +34,12 @@ pub(super) fn epoch(connection: &Connection, run: &RunId) -> Result<Option<u64>,
     one(connection, "SELECT epoch FROM run WHERE run_id = ?1", [run.as_str()], |row| number(get(row, 0)?))
 }
 
+/// The step that a run is in.
+pub(super) fn step(connection: &Connection, run: &RunId) -> Result<u32, JournalError> {
+    let sql = "SELECT coalesce(max(step), 0) FROM event WHERE run_id = ?1";
+    Ok(one(connection, sql, [run.as_str()], |row| get(row, 0))?.unwrap_or(0))
+}
+
 /// Where a call stands.
 pub(super) fn call(connection: &Connection, run: &RunId, call: &CallId) -> Result<Option<StoredCall>, JournalError> {
     let sql = "SELECT state, attempt FROM call WHERE run_id = ?1 AND call_id = ?2";

@@ -50,7 +50,8 @@ pub(super) fn take_lease(connection: &Connection, run: &RunId, now: Timestamp) -
         .map_err(storage)?
         .ok_or_else(|| JournalError::NoSuchRun(run.clone()))?;
     let lease = Lease { run_id: run.clone(), epoch: read::number(epoch)? };
-    append(connection, &lease, vec![rules::lease_taken(lease.epoch)], now)?;
+    let step = read::step(connection, run)?;
+    append(connection, &lease, vec![rules::lease_taken(lease.epoch, step)], now)?;
     Ok(lease)
 }
 

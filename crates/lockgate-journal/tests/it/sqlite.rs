@@ -372,11 +372,11 @@ async fn a_newer_schema_is_refused() {
     let path = f.folder.as_ref().unwrap().path().join("journal.db");
     f.journal = open("memory:", f.clock.clone()).unwrap();
     let other = Connection::open(&path).unwrap();
-    other.execute("INSERT INTO meta VALUES (2, 'later', 'sha256:x', 0)", []).unwrap();
+    other.execute("INSERT INTO meta VALUES (3, 'later', 'sha256:x', 0)", []).unwrap();
     let error = refusal(&path);
-    assert_eq!(error, OpenError::Journal(JournalError::TooNew { found: 2, known: 1 }));
+    assert_eq!(error, OpenError::Journal(JournalError::TooNew { found: 3, known: 2 }));
     assert!(error.hint().contains("newer version"));
-    other.execute("DELETE FROM meta WHERE version = 2", []).unwrap();
+    other.execute("DELETE FROM meta WHERE version = 3", []).unwrap();
     other.execute("UPDATE meta SET checksum = 'sha256:x'", []).unwrap();
     assert_eq!(refusal(&path), OpenError::OtherMigration { path: path.clone(), version: 1 });
 }

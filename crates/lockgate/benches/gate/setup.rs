@@ -7,7 +7,6 @@ use lockgate::contract::run::RunStart;
 use lockgate::executor::{Request, RunLog, Scope, Terms};
 use lockgate::prelude::*;
 use tokio::runtime::Runtime;
-use tokio_util::sync::CancellationToken;
 
 /// Three fields.
 pub(crate) const ARGUMENTS: &str = r#"{"order_id": "A-1042", "amount": 1999, "note": "second attempt, see ticket 7"}"#;
@@ -104,17 +103,9 @@ impl Setup {
         let allowed = Arc::new(binding.allowed.clone());
         let run_id = RunId::from_random(number);
         let new_run = NewRun::new(run_id.clone(), RunStart::direct(subject.clone(), binding));
-        gate.journal().create_run(new_run).await.unwrap();
-        let log = Arc::new(RunLog::new(run_id, gate.journal().clone(), 1, Arc::new(|_| {})));
-        let scope = Scope {
-            log,
-            subject: Arc::new(subject),
-            allowed,
-            cancel: CancellationToken::new(),
-            deadline: None,
-            progress: None,
-            stale_approval_settles: true,
-        };
+        let (hold, _) = gate.journal().create_run(new_run).await.unwrap();
+        let log = Arc::new(RunLog::new(hold.lease().clone(), gate.journal().clone(), 1, Arc::new(|_| {})));
+        let scope = Scope::new(log, Arc::new(subject), allowed);
         Run { gate: gate.clone(), scope }
     }
 }

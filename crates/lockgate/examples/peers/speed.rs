@@ -11,7 +11,6 @@ use lockgate::contract::run::RunStart;
 use lockgate::executor::{Released, Request, RunLog, Scope, Terms};
 use lockgate::prelude::*;
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
 const WARM_UP: u32 = 2_000;
 const CALLS: u32 = 10_000;
@@ -56,14 +55,7 @@ async fn scope(registry: &Registry, gate: &Gate, run: &RunId) -> Result<Scope, B
     let binding = registry.discover(&subject).bind();
     let allowed = Arc::new(binding.allowed.clone());
     let new_run = NewRun::new(run.clone(), RunStart::direct(subject.clone(), binding));
-    gate.journal().create_run(new_run).await?;
-    Ok(Scope {
-        log: Arc::new(RunLog::new(run.clone(), gate.journal().clone(), 1, Arc::new(|_| {}))),
-        subject: Arc::new(subject),
-        allowed,
-        cancel: CancellationToken::new(),
-        deadline: None,
-        progress: None,
-        stale_approval_settles: true,
-    })
+    let (hold, _) = gate.journal().create_run(new_run).await?;
+    let log = RunLog::new(hold.lease().clone(), gate.journal().clone(), 1, Arc::new(|_| {}));
+    Ok(Scope::new(Arc::new(log), Arc::new(subject), allowed))
 }

@@ -6,10 +6,7 @@ use std::sync::{Arc, Mutex};
 use lockgate_contract::approval::Approval;
 use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
-use lockgate_contract::ports::{
-    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, NewRun,
-    RunFilter, RunRecord, StoredArtifact,
-};
+use lockgate_contract::ports::{Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling};
 use lockgate_journal::MemoryJournal;
 use tokio::sync::Notify;
 
@@ -122,42 +119,55 @@ pub(crate) async fn reached(entered: &Notify) {
 }
 
 impl Journal for FaultyJournal {
-    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<Appended, JournalError>> {
+    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<(RunHold, Appended), JournalError>> {
         self.inner.create_run(run)
     }
 
     fn hold<'a>(
         &'a self,
         run: &'a RunId,
-    ) -> BoxFuture<'a, Result<Option<lockgate_contract::ports::RunHold>, JournalError>> {
+    ) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
         self.inner.hold(run)
     }
 
-    fn append<'a>(&'a self, run: &'a RunId, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        Box::pin(self.through(Method::Append, self.inner.append(run, events)))
+    fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        Box::pin(self.through(Method::Append, self.inner.append(lease, events)))
     }
 
-    fn ask(&self, approval: Approval, events: Vec<NewEvent>) -> BoxFuture<'_, Result<Appended, JournalError>> {
-        Box::pin(self.through(Method::Ask, self.inner.ask(approval, events)))
+    fn ask<'a>(
+        &'a self,
+        lease: &'a Lease,
+        approval: Approval,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        Box::pin(self.through(Method::Ask, self.inner.ask(lease, approval, events)))
     }
 
     fn claim<'a>(
         &'a self,
-        run: &'a RunId,
+        lease: &'a Lease,
         claim: Claim,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, ClaimRefused>> {
-        Box::pin(self.through(Method::Claim, self.inner.claim(run, claim, events)))
+        Box::pin(self.through(Method::Claim, self.inner.claim(lease, claim, events)))
     }
 
     fn settle<'a>(
         &'a self,
-        run: &'a RunId,
-        call: &'a CallId,
-        artifact: Option<StoredArtifact>,
+        lease: &'a Lease,
+        settling: Settling,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        Box::pin(self.through(Method::Settle, self.inner.settle(run, call, artifact, events)))
+        Box::pin(self.through(Method::Settle, self.inner.settle(lease, settling, events)))
+    }
+
+    fn reconcile<'a>(
+        &'a self,
+        lease: &'a Lease,
+        call: &'a CallId,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        Box::pin(self.through(Method::Append, self.inner.reconcile(lease, call, events)))
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {

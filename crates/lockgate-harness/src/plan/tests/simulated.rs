@@ -124,6 +124,9 @@ impl Driver {
                         self.run.fails(place(&verdict.planned.call.call_id), verdict.code);
                     }
                 }
+                command @ (Command::Reconcile(_) | Command::Wait(_)) => {
+                    panic!("no tool of this world can be asked, and nothing is tried again: {command:?}")
+                }
                 Command::Stop(Stop::WaitingForApproval(approvals)) => {
                     assert!(!approvals.is_empty(), "it waits for nothing: {:?}", self.world);
                     self.run.stopped(Stop::WaitingForApproval(approvals));

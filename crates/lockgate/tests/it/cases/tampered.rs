@@ -4,10 +4,7 @@ use lockgate::contract::approval::Approval;
 use lockgate::contract::document::Limits;
 use lockgate::contract::event::{Event, NewEvent};
 use lockgate::contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
-use lockgate::contract::ports::{
-    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, NewRun,
-    RunFilter, RunRecord, StoredArtifact,
-};
+use lockgate::contract::ports::{Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling};
 use lockgate::prelude::*;
 
 /// Shows the events of another journal with one text in place of another; everything else is that journal's.
@@ -37,42 +34,55 @@ impl Journal for Tampered {
         })
     }
 
-    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<Appended, JournalError>> {
+    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<(RunHold, Appended), JournalError>> {
         self.journal.create_run(run)
     }
 
     fn hold<'a>(
         &'a self,
         run: &'a RunId,
-    ) -> BoxFuture<'a, Result<Option<lockgate::contract::ports::RunHold>, JournalError>> {
+    ) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
         self.journal.hold(run)
     }
 
-    fn append<'a>(&'a self, run: &'a RunId, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        self.journal.append(run, events)
+    fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        self.journal.append(lease, events)
     }
 
-    fn ask(&self, approval: Approval, events: Vec<NewEvent>) -> BoxFuture<'_, Result<Appended, JournalError>> {
-        self.journal.ask(approval, events)
+    fn ask<'a>(
+        &'a self,
+        lease: &'a Lease,
+        approval: Approval,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        self.journal.ask(lease, approval, events)
     }
 
     fn claim<'a>(
         &'a self,
-        run: &'a RunId,
+        lease: &'a Lease,
         claim: Claim,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, ClaimRefused>> {
-        self.journal.claim(run, claim, events)
+        self.journal.claim(lease, claim, events)
     }
 
     fn settle<'a>(
         &'a self,
-        run: &'a RunId,
-        call: &'a CallId,
-        artifact: Option<StoredArtifact>,
+        lease: &'a Lease,
+        settling: Settling,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        self.journal.settle(run, call, artifact, events)
+        self.journal.settle(lease, settling, events)
+    }
+
+    fn reconcile<'a>(
+        &'a self,
+        lease: &'a Lease,
+        call: &'a CallId,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        self.journal.reconcile(lease, call, events)
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {

@@ -9,10 +9,7 @@ use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::digest::Digest;
 use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
-use lockgate_contract::ports::{
-    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, NewRun,
-    RunFilter, RunHold, RunRecord, StoredArtifact,
-};
+use lockgate_contract::ports::{Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling};
 use lockgate_journal::MemoryJournal;
 use tokio::sync::Notify;
 
@@ -127,7 +124,7 @@ impl MeddledJournal {
 }
 
 impl Journal for MeddledJournal {
-    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<Appended, JournalError>> {
+    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<(RunHold, Appended), JournalError>> {
         self.inner.create_run(run)
     }
 
@@ -135,42 +132,58 @@ impl Journal for MeddledJournal {
         self.inner.hold(run)
     }
 
-    fn append<'a>(&'a self, run: &'a RunId, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
+    fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
         Box::pin(async move {
             self.meddle().await?;
-            self.inner.append(run, events).await
+            self.inner.append(lease, events).await
         })
     }
 
-    fn ask(&self, approval: Approval, events: Vec<NewEvent>) -> BoxFuture<'_, Result<Appended, JournalError>> {
+    fn ask<'a>(
+        &'a self,
+        lease: &'a Lease,
+        approval: Approval,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, JournalError>> {
         Box::pin(async move {
             self.meddle().await?;
-            self.inner.ask(approval, events).await
+            self.inner.ask(lease, approval, events).await
         })
     }
 
     fn claim<'a>(
         &'a self,
-        run: &'a RunId,
+        lease: &'a Lease,
         claim: Claim,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, ClaimRefused>> {
         Box::pin(async move {
             self.meddle().await?;
-            self.inner.claim(run, claim, events).await
+            self.inner.claim(lease, claim, events).await
         })
     }
 
     fn settle<'a>(
         &'a self,
-        run: &'a RunId,
-        call: &'a CallId,
-        artifact: Option<StoredArtifact>,
+        lease: &'a Lease,
+        settling: Settling,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
         Box::pin(async move {
             self.meddle().await?;
-            self.inner.settle(run, call, artifact, events).await
+            self.inner.settle(lease, settling, events).await
+        })
+    }
+
+    fn reconcile<'a>(
+        &'a self,
+        lease: &'a Lease,
+        call: &'a CallId,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        Box::pin(async move {
+            self.meddle().await?;
+            self.inner.reconcile(lease, call, events).await
         })
     }
 
