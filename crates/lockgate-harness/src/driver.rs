@@ -174,7 +174,7 @@ impl Runner {
                     Command::RunCalls(planned) => self.run_calls(&mut live, planned).await?,
                     Command::Settle(verdicts) => self.settle(&mut live, verdicts).await?,
                     Command::Reconcile(planned) => self.ask_tool(&mut live, planned).await?,
-                    Command::Wait(until) => self.wait(until).await,
+                    Command::Wait(until) => self.wait(&mut live, until).await,
                     Command::Stop(stop) => live.append(stop.event()).await?,
                     Command::Ended(_) => return Ok(live.state),
                 }
@@ -265,10 +265,12 @@ impl Runner {
     }
 
     /// Waits, unless the run is cancelled meanwhile.
-    async fn wait(&self, until: Timestamp) {
+    async fn wait(&self, live: &mut Live, until: Timestamp) {
         let left = until.since(self.gate.clock().now());
         tokio::select! {
-            () = tokio::time::sleep(left) => {}
+            // The clock may have been set back meanwhile: it is not waited a second time for that.
+            () = tokio::time::sleep(left) => live.known_past = until,
+            // The machine sees the cancel for itself.
             () = self.options.cancel.cancelled() => {}
         }
     }

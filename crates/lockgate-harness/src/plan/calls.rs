@@ -53,8 +53,12 @@ impl RunState {
                         None => Command::RunCalls(self.batch(turn, index, facts)),
                     };
                 }
-                Standing::BacksOff(until) if waiting.is_empty() => {
+                // Once the time is used up, the gate refuses it instead.
+                Standing::BacksOff(until) if waiting.is_empty() && !self.time_used_up(facts) => {
                     return Command::Wait(until.min(self.deadline()));
+                }
+                Standing::BacksOff(_) if waiting.is_empty() => {
+                    return Command::RunCalls(vec![self.planned(turn, index, facts, 0)]);
                 }
                 Standing::Held | Standing::BacksOff(_) => {}
                 // Something before it waits for a person: it may ask or be refused, but not start.
