@@ -193,9 +193,8 @@ pub(crate) fn key_is_free(
     }
 }
 
-/// The event with which a driver takes a run over, in the step that the run is in.
-pub(crate) fn lease_taken(epoch: u64, step: u32) -> NewEvent {
-    let holder = format!("process {}", std::process::id());
+/// The event with which a driver takes a run over, in the step that the run is in. `holder` says to people who it is.
+pub(crate) fn lease_taken(epoch: u64, step: u32, holder: String) -> NewEvent {
     NewEvent::new(step, None, Body::RunLeaseTaken(RunLeaseTaken { epoch, holder }))
 }
 

@@ -29,6 +29,8 @@ fn line(event: &Event) -> String {
 struct Seen {
     requested: bool,
     attempts: u32,
+    /// An attempt was started, and has no ending of its own.
+    underway: bool,
     settled: bool,
 }
 
@@ -45,12 +47,24 @@ fn check(events: &[Event]) -> Result<(), String> {
             return broken("events are numbered 1, 2, 3 (R-209)");
         }
         match (&stopped, &event.kind) {
-            // A question may be answered at any time, also when the answer helps nobody any more.
-            (None, _) | (Some(_), EventType::ApprovalDecided) => {}
-            (Some(EventType::RunWaiting | EventType::RunLimitReached), EventType::RunResumed) => stopped = None,
+            // A question may be answered at any time, also when the answer helps nobody any more; so may what became of a
+            // call be found out, and a driver take the run over to look.
+            (
+                None
+                | Some(_),
+                EventType::ApprovalDecided
+                | EventType::CallReconciled
+                | EventType::ToolAnsweredLate
+                | EventType::RunLeaseTaken,
+            )
+            | (None, _) => {}
+            (
+                Some(EventType::RunWaiting | EventType::RunLimitReached | EventType::RunNeedsReconciliation),
+                EventType::RunResumed,
+            ) => stopped = None,
             (Some(_), _) => return broken("nothing happens after a run stopped (R-199)"),
         }
-        let is_call = event.kind.word().starts_with("tool.") || event.kind.word().starts_with("approval.");
+        let is_call = ["tool.", "approval.", "call."].iter().any(|about| event.kind.word().starts_with(about));
         if is_call != event.call_id.is_some() {
             return broken("tool and approval events name their call, and no others do (R-211)");
         }
@@ -74,7 +88,7 @@ fn check(events: &[Event]) -> Result<(), String> {
                 return broken("a call is requested once (R-212)");
             }
             (Body::ToolRequested(_), Some(call)) => call.requested = true,
-            (Body::ApprovalRequested(_), Some(call)) if !call.requested || call.attempts > 0 => {
+            (Body::ApprovalRequested(_), Some(call)) if !call.requested || call.underway => {
                 return broken("a person is asked between the request and the start");
             }
             (Body::ApprovalConsumed(used), Some(_)) => {
@@ -90,11 +104,22 @@ fn check(events: &[Event]) -> Result<(), String> {
                     return broken("a call starts between its request and its result (R-125)");
                 }
                 call.attempts += 1;
+                call.underway = true;
                 if started.attempt != call.attempts {
                     return broken("attempts are numbered");
                 }
             }
+            (Body::ToolAttemptFailed(failed), Some(call)) => {
+                if !std::mem::replace(&mut call.underway, false) || failed.attempt != call.attempts {
+                    return broken("what fails is the attempt that is under way");
+                }
+            }
+            (Body::CallReconciled(found), Some(call)) => {
+                call.underway = false;
+                call.settled &= !found.reopens();
+            }
             (Body::Settled(_), Some(call)) => {
+                call.underway = false;
                 if !call.requested {
                     return broken("a result belongs to a request (R-212)");
                 }

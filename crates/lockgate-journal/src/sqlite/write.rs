@@ -51,7 +51,8 @@ pub(super) fn take_lease(connection: &Connection, run: &RunId, now: Timestamp) -
         .ok_or_else(|| JournalError::NoSuchRun(run.clone()))?;
     let lease = Lease { run_id: run.clone(), epoch: read::number(epoch)? };
     let step = read::step(connection, run)?;
-    append(connection, &lease, vec![rules::lease_taken(lease.epoch, step)], now)?;
+    let holder = format!("process {}", std::process::id());
+    append(connection, &lease, vec![rules::lease_taken(lease.epoch, step, holder)], now)?;
     Ok(lease)
 }
 

@@ -28,6 +28,7 @@ async fn many_handles_and_one_holds() {
     let path = folder.path().join("journal.db");
     let journals: Vec<_> = (0..4).map(|_| Arc::new(SqliteJournal::open(&path, ManualClock::new()).unwrap())).collect();
     let run = RunId::new("run-a");
+    drop(journals[0].create_run(new_run("run-a")).await.unwrap());
     let holders = Arc::new(std::sync::atomic::AtomicU32::new(0));
     let tasks: Vec<_> = journals
         .into_iter()
@@ -149,6 +150,10 @@ async fn child_that_writes() {
         Ok(_) | Err(JournalError::Exists(_)) => {}
         Err(error) => panic!("{error}"),
     }
+    // Whoever makes it holds its lock before it is there.
+    while journal.run(&run).await.unwrap().is_none() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
     let data = std::process::id().to_string();
     for _ in 0..ROUNDS {
         journal.append(&run, vec![event_with("x.a", &data), event_with("x.b", &data)]).await.unwrap();
@@ -195,7 +200,7 @@ async fn it_says_what_it_is_set_to() {
     assert_eq!(fact(&facts, "kind"), "sqlite");
     assert_eq!(fact(&facts, "path"), path.to_str().unwrap());
     assert_eq!(fact(&facts, "url"), format!("sqlite:{}", path.display()));
-    assert_eq!(fact(&facts, "schema_version"), "1");
+    assert_eq!(fact(&facts, "schema_version"), "2");
     assert_eq!(fact(&facts, "sqlite_version"), rusqlite::version());
     assert_eq!(fact(&facts, "journal_mode"), "wal");
     assert_eq!(fact(&facts, "synchronous"), "full");
