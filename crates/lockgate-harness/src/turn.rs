@@ -180,6 +180,9 @@ impl Call {
     /// An attempt was started.
     pub(crate) fn start(&mut self, started: &ToolStarted, at: Timestamp) {
         self.attempts = started.attempt;
+        if let Some(asked) = &mut self.approval {
+            asked.used = true;
+        }
         self.first_started.get_or_insert(at);
         self.unknown_before |= self.underway;
         self.underway = true;

@@ -28,7 +28,8 @@ impl Runner {
     ) -> Result<DirectAnswer, RunError> {
         let stored = self.gate.journal().approval(approval_id).await?;
         let approval = stored.ok_or_else(|| RunError::NoSuchApproval(approval_id.clone()))?;
-        if self.state(&approval.run_id).await?.start().kind != RunKind::Direct {
+        let before = self.state(&approval.run_id).await?;
+        if before.start().kind != RunKind::Direct {
             return Err(RunError::WrongKind {
                 run: approval.run_id,
                 what: "is an agent's: its calls go on with `lockgate runs resume`",
@@ -37,6 +38,9 @@ impl Runner {
         if let Some(difference) = self.difference(&direct, &approval) {
             let why = format!("the approval is bound to {difference}");
             return Ok(self.answer(&direct, approval, Code::ApprovalStale, &why));
+        }
+        if let Some(answer) = stored_answer(&before) {
+            return Ok(answer);
         }
         let mut live = match self.open(&approval.run_id).await {
             Ok(live) => live,

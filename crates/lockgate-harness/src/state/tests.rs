@@ -149,7 +149,7 @@ fn what_only_informs_may_be_new_and_what_steers_may_not() {
     for kind in ["tool.progressed", "arguments.repaired", "approval.reminded", "note"] {
         assert_eq!(with(kind).unwrap().last_seq(), 2, "{kind}"); // S-47
     }
-    for kind in ["run.lease_taken", "run.paused", "call.reconciled"] {
+    for kind in ["run.paused", "run.moved", "call.compensated"] {
         let newer = FoldError::NeedsNewerVersion { seq: 2, kind: kind.to_owned() };
         assert_eq!(with(kind).unwrap_err(), newer);
     }

@@ -208,8 +208,7 @@ impl Driver {
 
     fn start(&mut self, planned: &Planned) {
         let call = &planned.call;
-        let repeatable =
-            ["look", "peek", "stat", "put"].contains(&call.tool_name.as_str()) && planned.terms.approval.is_none();
+        let repeatable = ["look", "peek", "stat", "put"].contains(&call.tool_name.as_str());
         assert!(
             repeatable || self.spent.insert(call.call_id.to_string()),
             "{} is started twice: {:?}",
