@@ -19,8 +19,9 @@ impl Ledger {
             self.report_call(Invariant::ApprovalOrder, place, [before, event.seq], text);
             return;
         }
-        // An earlier driver may have started it under another policy.
-        if let Some(start) = self.calls[place].starts.last().filter(|start| start.drive == self.drive) {
+        // An earlier driver may have started it under another policy; a further attempt is asked about anew.
+        let last = self.calls[place].starts.last();
+        if let Some(start) = last.filter(|start| start.drive == self.drive && !start.over) {
             let started = start.seq;
             let text = format!("a person is asked about a call that started with event {started}");
             self.report_call(Invariant::ApprovalOrder, place, [started, event.seq], text);

@@ -90,43 +90,43 @@ pub(super) fn bad() -> Vec<Bad> {
         bad(AllowedTools, "edited-effect", "reads", |journal| journal.edit(5, "/data/effect", "write"), &[1, 5], &[]),
         bad(AllowedTools, "edited-count", "reads", |journal| journal.edit(2, "/data/tools", 17), &[2], &[]),
 
-        bad(Authorisation, "dropped", "approval", |journal| journal.drop_and_close(9), &[5, 9], &[]),
-        bad(Authorisation, "dropped-decision", "approval", |journal| journal.drop_and_close(7), &[5, 8], &[]),
-        bad(Authorisation, "edited", "approval", |journal| journal.edit(7, "/data/decision", "denied"), &[7, 9], &[]),
+        bad(Authorisation, "dropped", "approval", |journal| journal.drop_and_close(10), &[5, 10], &[]),
+        bad(Authorisation, "dropped-decision", "approval", |journal| journal.drop_and_close(7), &[5, 9], &[]),
+        bad(Authorisation, "edited", "approval", |journal| journal.edit(7, "/data/decision", "denied"), &[7, 10], &[]),
         bad(Authorisation, "edited-code", "refusals",
             |journal| journal.edit(9, "/data/code", "rejected_by_tool"), &[9], &[]),
         bad(Authorisation, "edited-relaxation", "relaxed", |journal| journal.edit(5, "/data/from", "deny"), &[5], &[]),
         bad(Authorisation, "dropped-other-policy", "approval", |journal| {
-            journal.edit(10, "/data/policies", json!(["house:ask"]));
-            journal.drop_and_close(9);
-        }, &[9, 10], &[]),
+            journal.edit(11, "/data/policies", json!(["house:ask"]));
+            journal.drop_and_close(10);
+        }, &[10, 11], &[]),
 
         bad(ApprovalOrder, "dropped", "approval", |journal| journal.drop_and_close(5), &[6], &[StopReason]),
         bad(ApprovalOrder, "doubled", "approval", |journal| journal.repeat(7, 7), &[7, 8], &[]),
-        bad(ApprovalOrder, "swapped", "approval", |journal| journal.exchange(9, 10), &[10, 11], &[Authorisation]),
-        bad(ApprovalOrder, "truncated", "approval", |journal| journal.truncate_behind(9), &[9], &[]),
-        bad(ApprovalOrder, "edited", "refusals", |journal| journal.edit(13, "/data/decision", "granted"), &[11, 15], &[]),
+        bad(ApprovalOrder, "swapped", "approval", |journal| journal.exchange(10, 11), &[11, 12], &[Authorisation]),
+        bad(ApprovalOrder, "truncated", "approval", |journal| journal.truncate_behind(10), &[10], &[]),
+        bad(ApprovalOrder, "edited", "refusals", |journal| journal.edit(13, "/data/decision", "granted"), &[11, 16], &[]),
         bad(ApprovalOrder, "edited-time", "approval", |journal| journal.edit(7, "/at", LATE), &[5, 7], &[]),
         bad(ApprovalOrder, "edited-word", "approval",
             |journal| journal.edit(7, "/data/decision", "maybe"), &[7], &[Authorisation]),
-        bad(ApprovalOrder, "moved", "approval", |journal| journal.move_behind(7, 10), &[8, 10], &[Authorisation]),
-        bad(ApprovalOrder, "moved-question", "approval", |journal| journal.move_behind(5, 10), &[9, 10], &[StopReason]),
+        bad(ApprovalOrder, "moved", "approval", |journal| journal.move_behind(7, 11), &[9, 11], &[Authorisation]),
+        bad(ApprovalOrder, "moved-question", "approval", |journal| journal.move_behind(5, 11), &[10, 11], &[ApprovalBinding, StopReason]),
 
-        bad(ApprovalBinding, "edited", "approval", |journal| journal.edit(9, "/data/digest", OTHER), &[5, 9], &[]),
-        bad(ApprovalBinding, "edited-time", "approval", |journal| journal.edit(9, "/at", LATE), &[5, 9], &[]),
+        bad(ApprovalBinding, "edited", "approval", |journal| journal.edit(10, "/data/digest", OTHER), &[5, 10], &[]),
+        bad(ApprovalBinding, "edited-time", "approval", |journal| journal.edit(10, "/at", LATE), &[5, 10], &[]),
         bad(ApprovalBinding, "edited-arguments", "approval",
             |journal| journal.edit(3, "/data/calls/0/arguments_text", r#"{"do":"ok","to":"eve"}"#), &[3, 5], &[Placement]),
         bad(ApprovalBinding, "edited-question", "approval", |journal| journal.edit(5, "/data/digest", OTHER), &[5], &[]),
         bad(ApprovalBinding, "edited-version", "approval",
-            |journal| journal.edit(10, "/data/tool_version", "2.0"), &[5, 10], &[Placement]),
+            |journal| journal.edit(11, "/data/tool_version", "2.0"), &[5, 11], &[Placement]),
         bad(ApprovalBinding, "misplaced", "approval",
-            |journal| journal.edit(9, "/call_id", "run-000000000002:step-0:call-1"), &[5, 9],
+            |journal| journal.edit(10, "/call_id", "run-000000000002:step-0:call-1"), &[5, 10],
             &[ApprovalOrder, Authorisation, OrderOfChecks]),
 
         bad(ApprovalSingleUse, "doubled", "approval", |journal| {
-            journal.repeat(9, 10);
             journal.repeat(10, 11);
-        }, &[9, 11], &[Attempts]),
+            journal.repeat(11, 12);
+        }, &[10, 12], &[Attempts]),
 
         bad(IntentBeforeEffect, "dropped", "reads", |journal| journal.drop_and_close(5), &[5], &[]),
         bad(IntentBeforeEffect, "swapped", "reads", |journal| journal.exchange(5, 6), &[5], &[ResultOnce]),
@@ -136,21 +136,24 @@ pub(super) fn bad() -> Vec<Bad> {
         }, &[8, 9], &[]),
 
         bad(Attempts, "edited", "reads", |journal| journal.edit(5, "/data/attempt", 2), &[5], &[]),
-        bad(Attempts, "dropped", "replay", |journal| journal.drop_and_close(6), &[5, 6], &[]),
-        bad(Attempts, "dropped-name", "replay", |journal| journal.edit(1, "/data/binding/replayable", json!([])), &[5, 7], &[]),
+        bad(Attempts, "dropped", "replay", |journal| {
+            journal.drop_and_close(7);
+            journal.drop_and_close(6);
+        }, &[5, 6], &[]),
+        bad(Attempts, "dropped-name", "replay", |journal| journal.edit(1, "/data/binding/replayable", json!([])), &[5, 8], &[]),
         bad(Attempts, "doubled", "approval", |journal| {
             journal.edit(1, "/data/binding/replayable", json!(["pay"]));
-            journal.repeat(8, 10);
-            journal.repeat(10, 11);
-            journal.edit(12, "/data/attempt", 2);
-        }, &[10, 12], &[Authorisation]),
+            journal.repeat(9, 11);
+            journal.repeat(11, 12);
+            journal.edit(13, "/data/attempt", 2);
+        }, &[11, 13], &[Authorisation]),
 
         bad(ResultOnce, "doubled", "reads", |journal| journal.repeat(6, 6), &[6, 7], &[]),
         bad(ResultOnce, "doubled-later", "reads", |journal| journal.repeat(6, 14), &[6, 15], &[]),
 
         bad(Pairing, "dropped", "reads", |journal| journal.drop_and_close(9), &[3, 7, 9], &[]),
         bad(Pairing, "dropped-last", "unknown", |journal| journal.drop_and_close(11), &[3, 10, 11], &[]),
-        bad(Pairing, "dropped-direct", "direct", |journal| journal.drop_and_close(9), &[2, 9], &[]),
+        bad(Pairing, "dropped-direct", "direct", |journal| journal.drop_and_close(10), &[2, 10], &[]),
         bad(Pairing, "edited", "reads", |journal| journal.edit(10, "/data/messages", 4), &[3, 10], &[]),
 
         bad(Placement, "misplaced", "reads", |journal| journal.misplace(14, 17), &[11, 14], &[]),
@@ -226,9 +229,9 @@ pub(super) fn bad() -> Vec<Bad> {
         bad(StopReason, "edited-end", "reads", |journal| journal.edit(20, "/data/reason", "call_settled"), &[19, 20], &[]),
         bad(StopReason, "misplaced-channel", "shared",
             |journal| journal.edit(14, "/data/completed_by", "environment"), &[10, 14], &[]),
-        bad(StopReason, "moved", "approval", |journal| journal.move_behind(6, 11), &[5, 10, 11], &[Ending]),
+        bad(StopReason, "moved", "approval", |journal| journal.move_behind(6, 12), &[5, 11, 12], &[Ending]),
         bad(StopReason, "edited-report", "limits",
-            |journal| journal.add(6, "/data", "env_reported_completion", true), &[3, 14], &[]),
+            |journal| journal.add(6, "/data", "env_reported_completion", true), &[3, 15], &[]),
         bad(StopReason, "dropped", "reads", |journal| {
             journal.edit(11, "/data/calls", json!([]));
             for _ in 12..=17 {
@@ -236,9 +239,9 @@ pub(super) fn bad() -> Vec<Bad> {
             }
         }, &[11, 12], &[Pairing]),
 
-        bad(Ending, "dropped", "approval", |journal| journal.drop_and_close(8), &[6, 8], &[]),
+        bad(Ending, "dropped", "approval", |journal| journal.drop_and_close(9), &[6, 9], &[]),
         bad(Ending, "doubled", "reads", |journal| journal.repeat(20, 20), &[20, 21], &[]),
         bad(Ending, "swapped", "reads", |journal| journal.exchange(19, 20), &[19, 20], &[StopReason]),
-        bad(Ending, "edited", "limits", |journal| journal.edit(13, "/data", json!({})), &[12, 13], &[Budget]),
+        bad(Ending, "edited", "limits", |journal| journal.edit(14, "/data", json!({})), &[12, 14], &[Budget]),
     ]
 }
