@@ -5,7 +5,7 @@ use super::*;
 /// What serde writes, what `word` says and what is displayed is one word, and it is read back.
 fn check<T>(all: &[T], word: fn(T) -> &'static str, expected: &[&str])
 where
-    T: Copy + Ord + fmt::Debug + fmt::Display + Serialize + DeserializeOwned,
+    T: Copy + Ord + std::fmt::Debug + std::fmt::Display + Serialize + DeserializeOwned,
 {
     assert_eq!(all.iter().map(|value| word(*value)).collect::<Vec<_>>(), expected);
     for value in all {

@@ -51,7 +51,7 @@ fn a_pinned_tool_is_there_in_its_version_or_hidden_with_a_warning() {
     let fits = assembled("versions = { create_ticket = '1.1' }", None).unwrap();
     assert_eq!(names(&fits), ["create_ticket"]);
     assert!(fits.warnings.is_empty(), "{:?}", fits.warnings);
-    assert_eq!(fits.direct_call("create_ticket".to_owned(), "{}".to_owned(), None).binding, fits.discovery.bind());
+    assert_eq!(fits.direct_call("create_ticket".to_owned(), "{}".to_owned()).binding, fits.discovery.bind());
     assert_eq!(fits.discovery.bind().allowed.version("create_ticket"), Some("1.1"));
 
     let other = assembled("versions = { create_ticket = '1.0' }\ndomains = ['people']", None).unwrap();

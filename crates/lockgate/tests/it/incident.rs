@@ -104,7 +104,7 @@ async fn four_calls_go_four_ways() {
 
 /// Calls one of the example's tools, without a model.
 async fn call(assembly: &Assembly, tool: &str, arguments: &str) -> ToolResult {
-    let call = assembly.direct_call(tool.to_owned(), arguments.to_owned(), None);
+    let call = assembly.direct_call(tool.to_owned(), arguments.to_owned());
     assembly.caller(RunnerOptions::default()).call(call).await.unwrap().result
 }
 

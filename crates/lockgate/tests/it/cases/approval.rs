@@ -71,6 +71,7 @@ async fn decisions(world: &World, run: &RunId) -> Vec<String> {
 fn digest_over(question: &Approval, arguments: &Document, subject: &Subject) -> Digest {
     let binding = Binding {
         arguments,
+        attempt: None,
         call_id: &question.call_id,
         definition: question.definition,
         effect: question.effect,

@@ -53,7 +53,7 @@ pub(super) async fn no_second_effect(case: Case) {
     // Killed between effect and result: run again only where a key makes the two one, and then with the same key.
     let rows = [
         (Idempotency::None, None, 0, "outcome_unknown"),
-        (Idempotency::Provider, None, 0, "outcome_unknown"),
+        (Idempotency::Provider, None, 1, "ok"),
         (Idempotency::Provider, Some(ReplayPolicy::Safe), 1, "ok"),
         (Idempotency::Declared, None, 1, "ok"),
         (Idempotency::Declared, Some(ReplayPolicy::Never), 0, "outcome_unknown"),
