@@ -1,0 +1,41 @@
+//! What a policy answered, where other things than its answer end a call or start it.
+
+use serde_json::json;
+
+use super::corpus::{defects, lines};
+use super::corruption::Journal;
+use super::good;
+
+/// A good journal, changed.
+fn changed(name: &str, change: fn(&mut Journal)) -> String {
+    let journals = good::journals();
+    let (_, events) = journals.iter().find(|(good, _)| *good == name).unwrap();
+    let mut journal = Journal::of(&lines(events));
+    change(&mut journal);
+    journal.text()
+}
+
+/// Another engine has other words for a policy that asks: the approval is what counts.
+#[test]
+fn a_policy_of_another_engine_may_ask() {
+    let text = changed("approval", |journal| {
+        journal.edit(10, "/data/policies/0", "cedar:four-eyes");
+        journal.edit(11, "/data/audit/policies/0", "cedar:four-eyes");
+    });
+    assert_eq!(defects(text.as_bytes()), []);
+}
+
+/// A cancel and a defect of the gate settle also what was denied; nothing else does.
+#[test]
+fn a_denied_call_can_end_otherwise() {
+    let cancelled = changed("refusals", |journal| journal.edit(9, "/data/code", "cancelled"));
+    let defect = changed("refusals", |journal| {
+        journal.edit(9, "/data/code", "gate_internal_error");
+        journal.add(9, "/data", "meta", json!({ "error_id": "err-1" }));
+    });
+    for text in [cancelled, defect] {
+        assert_eq!(defects(text.as_bytes()), []);
+    }
+    let text = changed("refusals", |journal| journal.edit(9, "/data/code", "blocked"));
+    assert!(!defects(text.as_bytes()).is_empty());
+}
