@@ -5,6 +5,7 @@ use serde_json::json;
 use super::corpus::{defects, lines};
 use super::corruption::Journal;
 use super::good;
+use crate::check::{Defect, Invariant};
 
 /// A good journal, changed.
 fn changed(name: &str, change: fn(&mut Journal)) -> String {
@@ -38,4 +39,27 @@ fn a_denied_call_can_end_otherwise() {
     }
     let text = changed("refusals", |journal| journal.edit(9, "/data/code", "blocked"));
     assert!(!defects(text.as_bytes()).is_empty());
+}
+
+/// A start without an approval is said once, where it starts, and not again where it ends.
+#[test]
+fn a_start_without_an_approval_is_said_once() {
+    let text = changed("approval", |journal| journal.drop_and_close(9));
+    let found = defects(text.as_bytes());
+    let said = found.iter().filter(|defect| defect.invariant == Invariant::Authorisation);
+    assert_eq!(said.map(|defect| defect.seqs.last().copied()).collect::<Vec<_>>(), [Some(9)], "{found:#?}");
+}
+
+/// Each refusal because of an approval needs an event that says so of one.
+#[test]
+fn a_refusal_because_of_an_approval_is_backed() {
+    let withdrawn = changed("refusals", |journal| journal.edit(15, "/data/code", "approval_withdrawn"));
+    let used = changed("refusals", |journal| journal.edit(15, "/data/code", "approval_used"));
+    // Nobody was asked about this one.
+    let expired = changed("refusals", |journal| journal.edit(9, "/data/code", "approval_expired"));
+    for (text, seq) in [(withdrawn, 15), (used, 15), (expired, 9)] {
+        let found = defects(text.as_bytes());
+        let is_said = |defect: &Defect| defect.invariant == Invariant::ApprovalOrder && defect.seqs.contains(&seq);
+        assert!(found.iter().any(is_said), "{found:#?}");
+    }
 }
