@@ -111,6 +111,24 @@ async fn a_claim_that_may_stand_runs_nothing() {
     }
 }
 
+/// After a claim of which nobody knows whether it stands, the ending brings along what does not: also where something else
+/// is known of the call.
+#[tokio::test]
+async fn what_does_not_stand_is_written_with_the_ending() {
+    let bench = secretive(Answer::Native).build().await;
+    let request = bench.request("write", "{}");
+    let note = NewEvent {
+        kind: EventType::Other("note.added".to_owned()),
+        step: 0,
+        call_id: Some(request.call.call_id.clone()),
+        data: Document::empty_object().into(),
+    };
+    bench.journal.inner().append(&bench.run_id, vec![note]).await.unwrap();
+    bench.journal.fail(Method::Claim, 0, Fault::UnknownNotWritten);
+    bench.send(&request).await;
+    assert_eq!(bench.kinds().await, ["note.added", "tool.requested", "tool.failed"]);
+}
+
 #[tokio::test]
 async fn what_is_known_of_the_world_survives_a_result_that_is_not_stored() {
     let cases: [(fn() -> Failure, EffectState); 3] = [
