@@ -2,16 +2,13 @@
 
 use serde_json::json;
 
-use super::corpus::{defects, lines};
+use super::corpus::{defects, journal};
 use super::corruption::Journal;
-use super::good;
 use crate::check::{Defect, Invariant};
 
 /// A good journal, changed.
 fn changed(name: &str, change: fn(&mut Journal)) -> String {
-    let journals = good::journals();
-    let (_, events) = journals.iter().find(|(good, _)| *good == name).unwrap();
-    let mut journal = Journal::of(&lines(events));
+    let mut journal = Journal::of(&journal(name));
     change(&mut journal);
     journal.text()
 }
