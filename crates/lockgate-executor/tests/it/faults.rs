@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lockgate_contract::document::{Document, Limits};
+use lockgate_contract::document::Document;
 use lockgate_contract::effect::{Effect, EffectState};
 use lockgate_contract::event::{EventType, NewEvent};
 use lockgate_contract::ports::{ApprovalFilter, Journal, Lease, PolicyDecision};
@@ -111,6 +111,25 @@ async fn a_claim_that_may_stand_runs_nothing() {
     }
 }
 
+/// An event that somebody else writes into the run.
+fn note() -> NewEvent {
+    let kind = EventType::Other("note.added".to_owned());
+    NewEvent { kind, step: 0, call_id: None, data: Document::empty_object().into() }
+}
+
+/// After a claim of which nobody knows whether it stands, the ending brings along what does not: also where something else
+/// is known of the call.
+#[tokio::test]
+async fn what_does_not_stand_is_written_with_the_ending() {
+    let bench = secretive(Answer::Native).build().await;
+    let request = bench.request("write", "{}");
+    let of_call = NewEvent { call_id: Some(request.call.call_id.clone()), ..note() };
+    bench.journal.inner().append(&bench.run_id, vec![of_call]).await.unwrap();
+    bench.journal.fail(Method::Claim, 0, Fault::UnknownNotWritten);
+    bench.send(&request).await;
+    assert_eq!(bench.kinds().await, ["note.added", "tool.requested", "tool.failed"]);
+}
+
 #[tokio::test]
 async fn what_is_known_of_the_world_survives_a_result_that_is_not_stored() {
     let cases: [(fn() -> Failure, EffectState); 3] = [
@@ -131,15 +150,9 @@ async fn what_is_known_of_the_world_survives_a_result_that_is_not_stored() {
 #[tokio::test]
 async fn others_events_are_seen_first_and_once() {
     let bench = secretive(Answer::Native).build().await;
-    let other = || NewEvent {
-        kind: EventType::Other("note.added".to_owned()),
-        step: 0,
-        call_id: None,
-        data: Document::parse("{}", Limits::OWN).unwrap().into(),
-    };
-    bench.journal.inner().append(&Lease::first(bench.run_id.clone()), vec![other(), other()]).await.unwrap();
+    bench.journal.inner().append(&Lease::first(bench.run_id.clone()), vec![note(), note()]).await.unwrap();
     bench.call("write").await;
-    bench.journal.inner().append(&Lease::first(bench.run_id.clone()), vec![other()]).await.unwrap();
+    bench.journal.inner().append(&Lease::first(bench.run_id.clone()), vec![note()]).await.unwrap();
     bench.scope.log.catch_up().await.unwrap();
     bench.scope.log.catch_up().await.unwrap();
     let seen: Vec<u64> = bench.seen.lock().unwrap().iter().map(|event| event.seq).collect();
@@ -153,9 +166,7 @@ async fn others_events_are_seen_first_and_once() {
 #[tokio::test]
 async fn a_result_that_stands_is_shown_although_others_events_cannot_be_read() {
     let bench = secretive(Answer::Native).build().await;
-    let kind = EventType::Other("note.added".to_owned());
-    let note = NewEvent { kind, step: 0, call_id: None, data: Document::parse("{}", Limits::OWN).unwrap().into() };
-    bench.journal.inner().append(&Lease::first(bench.run_id.clone()), vec![note]).await.unwrap();
+    bench.journal.inner().append(&Lease::first(bench.run_id.clone()), vec![note()]).await.unwrap();
     for nth in 0..2 {
         bench.journal.fail(Method::Events, nth, Fault::Unavailable);
     }

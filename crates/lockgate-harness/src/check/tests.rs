@@ -3,6 +3,7 @@
 mod bench;
 mod corpus;
 mod corruption;
+mod decisions;
 mod export;
 mod good;
 mod inner;

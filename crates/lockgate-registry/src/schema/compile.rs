@@ -150,11 +150,14 @@ impl Origins {
 fn refusal(graph: &Graph<'_>, origins: &Origins, error: &ValidationError<'_>) -> SchemaRefused {
     let pointer = origins.original(error.instance_path().as_str());
     match error.kind() {
-        ValidationErrorKind::Format { format } if format == "regex" => {
+        // Of what the plain form holds, only patterns have a format.
+        ValidationErrorKind::Format { .. } => {
             SchemaRefused::Pattern { reason: pattern_fault(graph, &pointer), pointer }
         }
         ValidationErrorKind::Custom { message, .. } => {
-            SchemaRefused::NotEnforceable { reason: message.clone(), pointer: pointer.replace(exact::PREFIX, "") }
+            let (schema, keyword) = pointer.rsplit_once('/').unwrap_or_default();
+            let pointer = format!("{schema}/{}", keyword.trim_start_matches(exact::PREFIX));
+            SchemaRefused::NotEnforceable { reason: message.clone(), pointer }
         }
         _ => SchemaRefused::NotEnforceable { reason: error.masked_with("the value").to_string(), pointer },
     }

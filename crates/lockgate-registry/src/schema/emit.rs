@@ -69,6 +69,8 @@ impl<'g, 'd> Emitter<'g, 'd> {
     }
 
     fn reference(&mut self, variant: Variant) -> Value {
+        // Where nothing is closed, the whole and a part mean the same.
+        let variant = Variant { whole: variant.whole && variant.closing, ..variant };
         let new = self.definitions.len();
         let number = *self.numbers.entry(variant).or_insert(new);
         if number == new {
@@ -114,6 +116,10 @@ impl<'g, 'd> Emitter<'g, 'd> {
                 Closing::Unevaluated => _ = members.insert("unevaluatedProperties".to_owned(), Value::Bool(false)),
                 Closing::Names(names) => _ = members.insert(exact::CLOSED.to_owned(), names.into_iter().collect()),
             }
+        }
+        // The validator names undeclared properties only beside a list of declared ones.
+        if members.get("additionalProperties") == Some(&Value::Bool(false)) {
+            members.entry("properties").or_insert_with(|| Value::Object(Map::new()));
         }
         Ok(Value::Object(members))
     }

@@ -135,7 +135,7 @@ impl MultipleOf {
         let divisor = u128::from(self.digits);
         let step = |rest: u128, digit: u8| (rest * 10 + u128::from(digit - b'0')) % divisor;
         let mut rest = digits.bytes().fold(0, step);
-        let mut power = 10 % divisor;
+        let mut power = 10;
         while zeros > 0 {
             if zeros % 2 == 1 {
                 rest = rest * power % divisor;

@@ -88,9 +88,13 @@ fn explain(compiled: &Compiled, error: &ValidationError<'_>, found: &mut Vec<Vio
         ValidationErrorKind::Not { .. } => {
             add(place.to_owned(), "the value fits a schema that it must not fit".to_owned());
         }
-        ValidationErrorKind::AdditionalItems { .. } => {
+        ValidationErrorKind::AdditionalItems { .. } | ValidationErrorKind::UnevaluatedItems { .. } => {
             add(place.to_owned(), "the array has more items than the schema describes".to_owned());
         }
+        ValidationErrorKind::Contains => {
+            add(place.to_owned(), "too few or too many items fit the schema of `contains`".to_owned());
+        }
+        ValidationErrorKind::FalseSchema => add(place.to_owned(), "no value fits here".to_owned()),
         _ => add(place.to_owned(), error.masked_with("the value").to_string()),
     }
 }

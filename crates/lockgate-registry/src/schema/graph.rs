@@ -91,17 +91,12 @@ impl<'d> Graph<'d> {
     pub(super) fn follow(&self, from: usize, pointer: &str) -> Option<usize> {
         let mut position = from;
         let mut rest = pointer;
-        while let Some(unslashed) = rest.strip_prefix('/') {
-            let one = unslashed.find('/').map_or(rest.len(), |end| end + 1);
-            let second = rest.get(one + 1..).unwrap_or_default();
-            let two = second.find('/').map_or(rest.len(), |end| one + 1 + end);
-            let below = |end: usize| {
-                let segment = rest.get(..end)?.to_owned();
-                Some((*self.by_segment.get(&(position, segment))?, end))
-            };
-            let (next, end) = below(two).or_else(|| below(one))?;
-            position = next;
-            rest = rest.get(end..)?;
+        while !rest.is_empty() {
+            let slashes = rest.match_indices('/').map(|(at, _)| at).chain([rest.len()]);
+            (position, rest) = slashes.skip(1).take(2).find_map(|end| {
+                let (segment, after) = rest.split_at(end);
+                Some((*self.by_segment.get(&(position, segment.to_owned()))?, after))
+            })?;
         }
         Some(position)
     }

@@ -36,9 +36,10 @@ impl<'d> Graph<'d> {
         let text = |keyword| node.get(keyword).and_then(|value: Node<'d>| value.as_str());
         if let Some(id) = text("$id") {
             match id.strip_prefix('#') {
-                Some("") => {}
-                Some(anchor) if self.dialect == Dialect::Draft7 => self.take_anchor(position, anchor)?,
-                _ => self.take_uri(position, &id)?,
+                // In 2020-12 a fragment names nothing, and the meta-schema refuses it.
+                Some(anchor) if anchor.is_empty() || self.dialect == Dialect::Draft202012 => {}
+                Some(anchor) => self.take_anchor(position, anchor)?,
+                None => self.take_uri(position, &id)?,
             }
         }
         if self.dialect == Dialect::Draft202012 {

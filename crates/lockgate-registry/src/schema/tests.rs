@@ -4,7 +4,9 @@ mod agreement;
 mod budget;
 mod closing;
 mod dialects;
+mod instance;
 mod numbers;
+mod plain;
 mod references;
 mod violations;
 

@@ -206,3 +206,42 @@ fn each_kind_of_scalar_is_written() {
         assert_eq!(value, text);
     }
 }
+
+/// A map of one member with this key.
+struct Keyed<K>(K);
+
+impl<K: Serialize> Serialize for Keyed<K> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(1))?;
+        map.serialize_entry(&self.0, &1)?;
+        map.end()
+    }
+}
+
+#[test]
+fn numbers_and_variants_are_keys_as_serde_json_writes_them() {
+    fn assert_same<K: Serialize>(key: K) {
+        let keyed = Keyed(key);
+        assert_eq!(Document::from_serialize(&keyed).unwrap().text(), serde_json::to_string(&keyed).unwrap());
+    }
+    assert_same(0.5_f32);
+    assert_same(-0.25_f64);
+    assert_same(7.0_f64);
+    assert_same(Shape::Unit);
+    assert_same(u128::MAX);
+    assert_same(true);
+    for key in [f64::NAN, f64::INFINITY] {
+        assert_eq!(Document::from_serialize(&Keyed(key)).unwrap_err().fault(), Some(Fault::NonFiniteNumber));
+    }
+    let infinite = Document::from_serialize(&Keyed(f32::NEG_INFINITY));
+    assert_eq!(infinite.unwrap_err().fault(), Some(Fault::NonFiniteNumber));
+}
+
+#[test]
+fn a_text_may_be_as_long_as_its_limit() {
+    let value = serde_json::json!({ "a": [1, "two"], "b": null });
+    let whole = Document::from_serialize(&value).unwrap();
+    let within = |max_bytes| Document::from_serialize_within(&value, Limits { max_bytes, ..Limits::OUTPUT });
+    assert_eq!(within(whole.text().len()).unwrap().text(), whole.text());
+    assert_eq!(within(whole.text().len() - 1).unwrap_err().fault(), Some(Fault::TooLarge));
+}

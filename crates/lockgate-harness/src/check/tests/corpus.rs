@@ -32,6 +32,12 @@ pub(super) fn lines(events: &[Event]) -> String {
     events.iter().map(line).collect()
 }
 
+/// The good journal of this name.
+pub(super) fn journal(name: &str) -> String {
+    let journals = good::journals();
+    lines(&journals.iter().find(|(known, _)| *known == name).unwrap().1)
+}
+
 /// What the checker says of a file.
 pub(super) fn defects(text: &[u8]) -> Vec<Defect> {
     let Export { runs, unreadable } = Export::read(text);

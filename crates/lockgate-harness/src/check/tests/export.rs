@@ -1,13 +1,7 @@
 //! What is read of an export.
 
-use super::corpus::{defects, lines};
-use super::good;
+use super::corpus::{defects, journal};
 use crate::check::{self, Export, Invariant};
-
-fn journal(name: &str) -> String {
-    let journals = good::journals();
-    lines(&journals.iter().find(|(known, _)| *known == name).unwrap().1)
-}
 
 #[test]
 fn the_line_of_the_result_is_no_event() {

@@ -51,9 +51,12 @@ async fn a_question_begins_undecided_whatever_it_says(f: Fixture) {
     forged.state = ApprovalState::Granted;
     forged.decided_by = Some("nobody".to_owned());
     forged.decided_at = Some(START);
+    forged.reason = Some("because".to_owned());
+    forged.consumed_at = Some(START);
     f.journal.ask(&run, forged, Vec::new()).await.unwrap();
     let read = f.journal.approval(&ApprovalId::new("apr-1")).await.unwrap().unwrap();
     assert_eq!((read.state, read.decided_by, read.decided_at), (ApprovalState::Pending, None, None));
+    assert_eq!((read.reason, read.consumed_at), (None, None));
     let refused = f.journal.claim(&run, claim(&run.call(0, 0), 1, Some("apr-1")), Vec::new()).await.unwrap_err();
     assert_eq!(refused, ClaimRefused::Approval(ApprovalState::Pending));
 }

@@ -28,6 +28,26 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+#[test]
+fn tools_that_ask_for_another_scope_are_not_looked_at() {
+    let registry = registry([
+        tool("none"),
+        tool("admin").scopes(["admin"]),
+        tool("files").scopes(["files"]),
+        tool("both").scopes(["files", "mail"]),
+    ]);
+    let looked_at = |scopes| {
+        let (tools, registered) = registry.tools_within(&scopes);
+        assert!(registered);
+        tools.iter().map(|tool| tool.spec().name().to_owned()).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(looked_at(set([])), set(["none"]));
+    // The first scope decides; the others are asked for one by one.
+    assert_eq!(looked_at(set(["mail"])), set(["none"]));
+    assert_eq!(looked_at(set(["files"])), set(["none", "files", "both"]));
+    assert_eq!(looked_at(set(["admin", "files"])), set(["none", "admin", "files", "both"]));
+}
+
 proptest! {
     #[test]
     fn what_is_seen_is_what_all_tools_and_their_demands_say(

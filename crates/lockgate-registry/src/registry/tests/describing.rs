@@ -67,6 +67,33 @@ fn abilities_and_handlers_are_data() {
 }
 
 #[test]
+fn a_registry_and_its_schemas_can_be_shown() {
+    let registry = Registry::default();
+    assert!(registry.is_empty());
+    assert!(format!("{registry:?}").starts_with("Registry { rules: RegistryRules { unknown_fields: AsDeclared }"));
+    registry.register(full("b")).unwrap();
+    assert!(!registry.is_empty());
+    assert!(format!("{registry:?}").contains(r#"name: "b""#), "{registry:?}");
+    let output = registry.get("b").unwrap().output().cloned().unwrap();
+    assert_eq!(format!("{output:?}"), r#"Schema({"type":"string"})"#);
+}
+
+#[test]
+fn a_tool_has_the_schemas_that_it_declares() {
+    let registry = Registry::default();
+    registry.register(full("b")).unwrap();
+    registry.register(spec("a")).unwrap();
+    let output = |name: &str, value: &str| {
+        let tool = registry.get(name).unwrap();
+        tool.output().map(|schema| schema.validate(&Document::from_serialize(value).unwrap()).is_ok())
+    };
+    assert_eq!(output("a", "text"), None);
+    assert_eq!(output("b", "text"), Some(true));
+    let tool = registry.get("b").unwrap();
+    assert!(tool.output().unwrap().validate(&Document::from_serialize(&7).unwrap()).is_err()); // R-007
+}
+
+#[test]
 fn the_model_sees_the_same_in_the_view_and_in_its_request() {
     let registry = registry(&["b", "a"]);
     let shown = registry.definitions(&bound(&registry));

@@ -55,6 +55,29 @@ fn objects_of_several_parts_are_closed_as_a_whole() {
 }
 
 #[test]
+fn an_object_beside_a_reference_is_closed_as_a_whole() {
+    let definitions = r#""$defs":{"x":{"properties":{"b":{}}},"y":{"properties":{"c":{}}}}"#;
+    for beside in [
+        r##""$ref":"#/$defs/x","properties":{"a":{}}"##,
+        r##""$ref":"#/$defs/x","allOf":[{"properties":{"a":{}}}]"##,
+        r##""$ref":"#/$defs/x","$dynamicRef":"#/$defs/y","properties":{"a":{}}"##,
+    ] {
+        let schema = closed(&format!("{{{beside},{definitions}}}"));
+        fits(&schema, r#"{"a":1,"b":2}"#);
+        assert_eq!(breaks(&schema, r#"{"a":1,"b":2,"d":4}"#), "unevaluatedProperties", "{beside}");
+    }
+    let schema = closed(&format!(r##"{{"$ref":"#/$defs/x","$dynamicRef":"#/$defs/y",{definitions}}}"##));
+    fits(&schema, r#"{"b":2,"c":3}"#);
+    assert_eq!(breaks(&schema, r#"{"a":1}"#), "unevaluatedProperties");
+    // What the reference leads to is open where something is said of other properties beside it.
+    let schema = closed(&format!(r##"{{"$ref":"#/$defs/x","patternProperties":{{"^a$":{{}}}},{definitions}}}"##));
+    fits(&schema, r#"{"a":1,"b":2,"d":4}"#);
+    // With nothing beside it, that is what is closed.
+    let schema = closed(&format!(r##"{{"$ref":"#/$defs/x",{definitions}}}"##));
+    assert_eq!(breaks(&schema, r#"{"a":1}"#), "additionalProperties");
+}
+
+#[test]
 fn a_branch_lends_its_names_only_where_it_applies() {
     let text = r#"{"oneOf":[{"properties":{"kind":{"const":"a"},"x":{}},"required":["kind"]},
         {"properties":{"kind":{"const":"b"},"y":{}},"required":["kind"]}]}"#;

@@ -38,7 +38,32 @@ fn multiples_are_exact() {
         fits(&schema, good);
         assert_eq!(breaks(&schema, bad), "multipleOf", "{divisor} {bad}");
     }
-    assert_eq!(word(r#"{"multipleOf":1234567890123456789}"#), "not_enforceable");
+    for (text, pointer) in [
+        (r#"{"multipleOf":1234567890123456789}"#, "/multipleOf"),
+        (
+            r#"{"properties":{"lockgate:multipleOf":{"multipleOf":1234567890123456789}}}"#,
+            "/properties/lockgate:multipleOf/multipleOf",
+        ),
+    ] {
+        let reason = "its number has more digits than are supported".to_owned();
+        assert_eq!(admit(text).unwrap_err(), SchemaRefused::NotEnforceable { pointer: pointer.to_owned(), reason });
+    }
+}
+
+/// The other way to decide it: write the zeros out, and divide.
+#[test]
+fn multiples_with_zeros_behind_them_are_exact() {
+    for divisor in [1u128, 3, 4, 7, 8, 13, 32, 64, 640, 1024, 999_999_999_999_999_989] {
+        let schema = admitted(&format!(r#"{{"multipleOf":{divisor}}}"#));
+        for digits in [1u128, 2, 7, 13, 999_999_999_999_999_989] {
+            for zeros in 0..16 {
+                let number = digits * 10u128.pow(zeros);
+                for instance in [format!("{digits}e{zeros}"), format!("{number}"), format!("-{number}.0")] {
+                    assert_eq!(check(&schema, &instance).is_ok(), number % divisor == 0, "{instance} by {divisor}");
+                }
+            }
+        }
+    }
 }
 
 #[test]

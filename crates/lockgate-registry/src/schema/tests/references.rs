@@ -65,6 +65,19 @@ fn a_name_is_given_once() {
     assert_eq!(word(r#"{"$defs":{"a":{"$anchor":"x"},"b":{"$anchor":"x"}}}"#), "repeated_name");
     assert_eq!(word(r#"{"$defs":{"a":{"$id":"x"},"b":{"$id":"x#"}}}"#), "repeated_name");
     assert_eq!(word(r#"{"$defs":{"a":{"$id":"x","$anchor":"x"},"b":{"$id":"y","$anchor":"x"}}}"#), "admitted");
+    assert_eq!(word(&draft_7(r##"{"definitions":{"a":{"$id":"#x"},"b":{"$id":"#x"}}}"##)), "repeated_name");
+}
+
+#[test]
+fn a_fragment_names_a_schema_in_draft_7_only() {
+    // The empty one is no name.
+    let empty = r##"{"$id":"#","properties":{"a":{"$id":"#"},"b":{"$id":"#"}}}"##;
+    assert_eq!([word(empty), word(&draft_7(empty))], ["admitted"; 2]);
+    let named = r##"{"properties":{"a":{"$id":"#x"},"b":{"$ref":"#x"}}}"##;
+    assert_eq!([word(named), word(&draft_7(named))], ["invalid_schema", "admitted"]);
+    let found_by_reference =
+        r##"{"properties":{"a":{"$ref":"#/components/a"},"b":{"$ref":"#x"}},"components":{"a":{"$id":"#x"}}}"##;
+    assert_eq!([word(found_by_reference), word(&draft_7(found_by_reference))], ["unresolved_reference", "admitted"]);
 }
 
 #[test]
@@ -73,8 +86,13 @@ fn what_only_a_reference_finds_is_examined_too() {
     assert_eq!(word(text), "ignored_keyword");
     let text = r##"{"items":{"$ref":"#/components/a"},"components":{"a":{"items":{"$ref":"http://example.com"}}}}"##;
     assert_eq!(word(text), "remote_reference");
-    let text = r##"{"items":{"$ref":"#/components/a"},"components":{"a":{"type":"strin"}}}"##;
-    assert_eq!(word(text), "not_enforceable");
+    // Of what is not valid, some the validator notices by itself, and some only the meta-schema.
+    for keyword in [r#""type":"strin""#, r#""uniqueItems":"yes""#, r#""required":["a","a"]"#] {
+        let text = format!(r##"{{"items":{{"$ref":"#/components/a"}},"components":{{"a":{{{keyword}}}}}}}"##);
+        for text in [draft_7(&text), text] {
+            assert_eq!(word(&text), "not_enforceable", "{text}");
+        }
+    }
 }
 
 #[test]
@@ -106,4 +124,10 @@ fn recursion_without_the_value_is_refused() {
         r##"{"items":{"$ref":"#/$defs/a"},"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"allOf":[{"$ref":"#/$defs/b"}]}}}"##;
     let refused = admit(text).unwrap_err();
     assert!(matches!(refused, SchemaRefused::EndlessReference { pointer } if pointer.starts_with("/$defs/b")));
+    // Not the part that ends.
+    let refused = admit(r##"{"items":{"allOf":[{"type":"string"},{"$ref":"#/items"}]}}"##).unwrap_err();
+    assert!(
+        matches!(&refused, SchemaRefused::EndlessReference { pointer } if pointer != "/items/allOf/0"),
+        "{refused}"
+    );
 }
