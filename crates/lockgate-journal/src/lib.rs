@@ -7,9 +7,11 @@
 
 mod error;
 mod memory;
+mod migration;
 mod open;
 mod rules;
 mod sqlite;
+mod stored;
 
 pub use error::OpenError;
 pub use memory::MemoryJournal;

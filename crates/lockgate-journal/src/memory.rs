@@ -13,6 +13,7 @@ use lockgate_contract::ports::{
 use lockgate_contract::time::Timestamp;
 
 use crate::rules::{self, CallState, StatusChange, StoredCall};
+use crate::stored::as_of;
 
 /// Keeps everything in memory. One lock is one commit; whoever needs several checks makes all of them before the first
 /// change, so that a refusal writes nothing.
@@ -219,7 +220,7 @@ impl State {
         let mut found: Vec<Approval> = self
             .approvals
             .iter()
-            .map(|approval| as_of(approval, now))
+            .map(|approval| as_of(approval.clone(), now))
             .filter(|approval| filter.run_id.as_ref().is_none_or(|run| approval.run_id == *run))
             .filter(|approval| filter.state.is_none_or(|state| approval.state == state))
             .collect();
@@ -260,10 +261,6 @@ impl Run {
         self.events.extend(appended.iter().cloned());
         appended
     }
-}
-
-fn as_of(approval: &Approval, now: Timestamp) -> Approval {
-    Approval { state: approval.state_at(now), ..approval.clone() }
 }
 
 /// A run that somebody drives.
@@ -350,7 +347,7 @@ impl Journal for MemoryJournal {
     fn approval<'a>(&'a self, approval: &'a ApprovalId) -> BoxFuture<'a, Result<Option<Approval>, JournalError>> {
         Box::pin(async move {
             self.commit(|state, now| {
-                Ok(state.approvals.iter().find(|known| known.approval_id == *approval).map(|found| as_of(found, now)))
+                Ok(state.approvals.iter().find(|known| known.approval_id == *approval).map(|found| as_of(found.clone(), now)))
             })
         })
     }
