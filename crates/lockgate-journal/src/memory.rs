@@ -132,8 +132,8 @@ impl State {
         events: Vec<NewEvent>,
         now: Timestamp,
     ) -> Result<Appended, ClaimRefused> {
-        let call = self.leased(lease)?.calls.get(&claim.call_id);
-        if claim.attempt == 0 || call.is_some_and(|call| !call.state.may_start() || claim.attempt <= call.attempt) {
+        let call = self.leased(lease)?.calls.get(&claim.call_id).copied();
+        if !rules::may_start(call, claim.attempt) {
             return Err(ClaimRefused::AlreadyClaimed);
         }
         if let Some(key) = &claim.caller_key {

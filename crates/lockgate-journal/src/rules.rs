@@ -1,4 +1,4 @@
-//! What the journal decides, apart from how it stores: pure functions that both backends ask inside their commit.
+//! What the journal decides, apart from how it stores: pure functions that every backend asks inside its commit.
 
 use std::sync::Arc;
 
@@ -81,10 +81,6 @@ impl CallState {
         known.ok_or_else(|| JournalError::Corrupt(format!("a call has the unknown state `{word}`")))
     }
 
-    /// Whether an attempt may start.
-    pub(crate) fn may_start(self) -> bool {
-        matches!(self, Self::Running | Self::Open)
-    }
 }
 
 /// What is stored of a call: where it stands, and the last attempt that was started, 0 where none was.
@@ -92,6 +88,14 @@ impl CallState {
 pub(crate) struct StoredCall {
     pub(crate) state: CallState,
     pub(crate) attempt: u32,
+}
+
+/// Whether this attempt of a call may start: a later one than any before it, of a call that has no result.
+pub(crate) fn may_start(stored: Option<StoredCall>, attempt: u32) -> bool {
+    attempt > 0
+        && stored.is_none_or(|stored| {
+            matches!(stored.state, CallState::Running | CallState::Open) && attempt > stored.attempt
+        })
 }
 
 /// What a result comes to: the events that are written, and where the call stands afterwards; nothing where it stays.
@@ -195,8 +199,12 @@ pub(crate) fn key_is_free(
 
 /// The event with which a driver takes a run over.
 pub(crate) fn lease_taken(epoch: u64) -> NewEvent {
-    let holder = format!("process {}", std::process::id());
-    NewEvent::new(0, None, Body::RunLeaseTaken(RunLeaseTaken { epoch, holder }))
+    NewEvent::new(0, None, Body::RunLeaseTaken(RunLeaseTaken { epoch, holder: holder() }))
+}
+
+/// Who takes it, for people.
+pub(crate) fn holder() -> String {
+    format!("process {}", std::process::id())
 }
 
 /// What came of a decision: the event that records it, and the new record or why there is none. Both are stored.

@@ -45,12 +45,12 @@ fn examine(connection: &Connection, path: &Path) -> Result<u32, OpenError> {
             return Ok(0);
         }
         let cause = "it is a database of another program".to_owned();
-        return Err(OpenError::NotAJournal { path: path.to_owned(), cause });
+        return Err(OpenError::NotAJournal { journal: path.display().to_string(), cause });
     }
     let applied = applied(connection).map_err(fault)?;
     migration::examine(MIGRATIONS, &applied).map_err(|unfit| match unfit {
         Unfit::TooNew(error) => error.into(),
-        Unfit::Other { version } => OpenError::OtherMigration { path: path.to_owned(), version },
+        Unfit::Other { version } => OpenError::OtherMigration { journal: path.display().to_string(), version },
     })
 }
 
@@ -88,7 +88,7 @@ pub(super) fn refusal(path: &Path, error: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => {
-            OpenError::NotAJournal { path, cause: "it is not an SQLite database".to_owned() }
+            OpenError::NotAJournal { journal: path.display().to_string(), cause: "it is not an SQLite database".to_owned() }
         }
         Some(
             ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::SystemIoFailure,
