@@ -122,7 +122,7 @@ where
 impl From<NoConnection> for JournalError {
     fn from(none: NoConnection) -> Self {
         match none {
-            NoConnection::Server(error) => super::fault::before(error),
+            NoConnection::Server(error) => super::fault::before(&error),
             NoConnection::Refused(error) => schema::unfit(error),
         }
     }

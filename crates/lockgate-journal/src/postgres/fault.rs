@@ -7,9 +7,9 @@ use tokio_postgres::Error;
 use tokio_postgres::error::{DbError, SqlState};
 
 /// What an error means that came before a commit, or while reading: nothing was written.
-pub(super) fn before(error: Error) -> JournalError {
+pub(super) fn before(error: &Error) -> JournalError {
     let unreadable = error.code().is_some_and(|code| [SqlState::DATA_CORRUPTED, SqlState::INDEX_CORRUPTED].contains(code));
-    if unreadable { JournalError::Corrupt(words(&error)) } else { JournalError::unavailable(words(&error)) }
+    if unreadable { JournalError::Corrupt(words(error)) } else { JournalError::unavailable(words(error)) }
 }
 
 /// What an error means that came while a commit was on its way: nobody knows.
@@ -47,6 +47,6 @@ pub(super) fn may_pass(error: &Error) -> bool {
             SqlState::READ_ONLY_SQL_TRANSACTION,
         ]
         .contains(code),
-        None => error.source().is_none_or(|cause| cause.is::<std::io::Error>()),
+        None => error.source().is_none_or(<dyn std::error::Error>::is::<std::io::Error>),
     }
 }

@@ -30,7 +30,7 @@ pub(super) async fn check(client: &Client, journal: &str) -> Result<u32, OpenErr
     let tables = "SELECT coalesce(bool_or(relname = 'meta'), false), count(*)
                   FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
                   WHERE nspname = 'lockgate' AND relkind IN ('r', 'p', 'v', 'm', 'f')";
-    let row = client.query_typed_one(tables, &[]).await.map_err(refusal)?;
+    let row = client.query_typed_one(tables, &[]).await.map_err(|error| refusal(&error))?;
     let (has_meta, tables): (bool, i64) = (row.get(0), row.get(1));
     if !has_meta {
         if tables == 0 {
@@ -40,7 +40,7 @@ pub(super) async fn check(client: &Client, journal: &str) -> Result<u32, OpenErr
         return Err(OpenError::NotAJournal { journal: journal.to_owned(), cause });
     }
     let applied = "SELECT version, checksum FROM lockgate.meta ORDER BY version";
-    let rows = client.query_typed(applied, &[]).await.map_err(refusal)?;
+    let rows = client.query_typed(applied, &[]).await.map_err(|error| refusal(&error))?;
     let mut applied = Vec::with_capacity(rows.len());
     for row in rows {
         applied.push((number(row.get(0))?, row.get(1)));
@@ -57,19 +57,19 @@ pub(super) async fn migrate(client: &Client, journal: &str) -> Result<(), OpenEr
     if check(client, journal).await? == migration::newest(MIGRATIONS) {
         return Ok(());
     }
-    client.batch_execute("BEGIN").await.map_err(refusal)?;
+    client.batch_execute("BEGIN").await.map_err(|error| refusal(&error))?;
     // On any failure the caller closes the connection, which undoes all of it.
-    client.query_typed("SELECT pg_advisory_xact_lock($1)", &[(&MIGRATING, Type::INT8)]).await.map_err(refusal)?;
+    client.query_typed("SELECT pg_advisory_xact_lock($1)", &[(&MIGRATING, Type::INT8)]).await.map_err(|error| refusal(&error))?;
     // Asked again: another program may have been faster.
     let found = check(client, journal).await?;
     // An administrator may have made the schema, for a role that may not make one.
-    let exists = client.query_typed("SELECT 1 FROM pg_namespace WHERE nspname = 'lockgate'", &[]).await.map_err(refusal)?;
+    let exists = client.query_typed("SELECT 1 FROM pg_namespace WHERE nspname = 'lockgate'", &[]).await.map_err(|error| refusal(&error))?;
     if exists.is_empty() {
-        client.batch_execute("CREATE SCHEMA lockgate").await.map_err(refusal)?;
+        client.batch_execute("CREATE SCHEMA lockgate").await.map_err(|error| refusal(&error))?;
     }
-    client.batch_execute(META).await.map_err(refusal)?;
+    client.batch_execute(META).await.map_err(|error| refusal(&error))?;
     for migration in MIGRATIONS.iter().filter(|migration| migration.version > found) {
-        client.batch_execute(migration.sql).await.map_err(refusal)?;
+        client.batch_execute(migration.sql).await.map_err(|error| refusal(&error))?;
         let applied = "INSERT INTO lockgate.meta (version, name, checksum, applied_at)
                        VALUES ($1, $2, $3, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint)";
         let version = i64::from(migration.version);
@@ -83,13 +83,13 @@ pub(super) async fn migrate(client: &Client, journal: &str) -> Result<(), OpenEr
                 ],
             )
             .await
-            .map_err(refusal)?;
+            .map_err(|error| refusal(&error))?;
     }
     client.batch_execute("COMMIT").await.map_err(|error| OpenError::Journal(within(&error)))
 }
 
 /// What an error means while a database is being opened.
-fn refusal(error: tokio_postgres::Error) -> OpenError {
+fn refusal(error: &tokio_postgres::Error) -> OpenError {
     OpenError::Journal(before(error))
 }
 

@@ -86,7 +86,7 @@ async fn begin(pool: &Pool, connection: &Connection, access: Access) -> Result<(
     let patience = format!("{}ms", pool.options.wait.as_millis().max(1));
     let begun = connection.command(access.begin());
     let settings: Values<'_> = &[&tenant, &patience];
-    try_join(begun, connection.rows(Statement::Configure, settings)).await.map(drop).map_err(before)
+    try_join(begun, connection.rows(Statement::Configure, settings)).await.map(drop).map_err(|error| before(&error))
 }
 
 /// What an operator's journal names instead of a tenant.
@@ -97,7 +97,7 @@ async fn commit(connection: &Connection, access: Access) -> Result<(), JournalEr
     connection.take_warning();
     let committed = connection.command("COMMIT").await;
     match (access, committed, connection.take_warning()) {
-        (Access::Read, Err(error), _) => Err(before(error)),
+        (Access::Read, Err(error), _) => Err(before(&error)),
         (Access::Write, Err(error), _) => Err(within(&error)),
         (Access::Write, Ok(()), Some(warning)) => Err(JournalError::CommitUnknown(warning)),
         (Access::Write, Ok(()), None) | (Access::Read, Ok(()), _) => Ok(()),
@@ -159,7 +159,7 @@ impl Transaction<'_> {
     /// How many rows a statement changed. Statements that are polled together are sent together, and run in the order in
     /// which they were first polled.
     pub(super) async fn execute(&self, statement: Statement, values: Values<'_>) -> Result<u64, JournalError> {
-        self.connection.execute(statement, values).await.map_err(before)
+        self.connection.execute(statement, values).await.map_err(|error| before(&error))
     }
 
     /// The one row of a statement, if there is one.
@@ -175,7 +175,7 @@ impl Transaction<'_> {
 
     /// The rows of a statement.
     pub(super) async fn rows(&self, statement: Statement, values: Values<'_>) -> Result<Vec<Row>, JournalError> {
-        self.connection.rows(statement, values).await.map_err(before)
+        self.connection.rows(statement, values).await.map_err(|error| before(&error))
     }
 
     /// What the server promised when the connection was made.

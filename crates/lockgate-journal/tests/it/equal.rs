@@ -203,8 +203,13 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(compare(Fixture::memory(), Fixture::sqlite(), &steps))?;
     }
+}
 
-    #[cfg(feature = "postgres")]
+#[cfg(feature = "postgres")]
+proptest! {
+    // Fewer: each has a database of its own.
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn memory_and_postgres_do_the_same(steps in steps()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
