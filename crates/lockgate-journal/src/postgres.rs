@@ -17,6 +17,7 @@ mod describe;
 mod engine;
 mod fault;
 mod hold;
+mod news;
 mod options;
 mod pool;
 mod read;

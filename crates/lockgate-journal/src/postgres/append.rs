@@ -1,6 +1,6 @@
 //! Events get their numbers.
 
-use futures_util::future::try_join3;
+use futures_util::future::try_join;
 use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::CallId;
 use lockgate_contract::ports::{Appended, JournalError};
@@ -38,14 +38,13 @@ pub(super) async fn add(
     let advance: Values<'_> = &[&run.as_str(), &count, &now, &changes, &status, &next_seq];
     let insert: Values<'_> =
         &[&tenant, &run.as_str(), &now, &rows.seq, &rows.kind, &rows.v, &rows.step, &rows.call_id, &rows.data];
-    let notify: Values<'_> = &[&run.as_str()];
-    let (advanced, _, _) = try_join3(
+    let (advanced, _) = try_join(
         transaction.execute(Statement::Advance, advance),
         transaction.execute(Statement::InsertEvents, insert),
-        transaction.rows(Statement::Notify, notify),
     )
     .await?;
     if advanced == 1 {
+        transaction.has_news_of(run);
         Ok(appended)
     } else {
         Err(JournalError::Corrupt(format!("the counter of run `{run}` was moved while it was locked")))

@@ -21,6 +21,7 @@ use tokio::sync::oneshot;
 
 use super::PostgresOptions;
 use super::address::Address;
+use super::news::News;
 use super::pool::Pool;
 use super::transaction::{Access, Transaction, transact};
 use crate::error::OpenError;
@@ -81,6 +82,7 @@ impl Engine {
         self.spawn(async move {
             // Whoever does not wait any more is not owed an answer; the write stands.
             let _ = reply.send(transact(&pool, access, work).await);
+            News::tell(&pool).await;
         });
         answer.await.unwrap_or_else(|_| Err(JournalError::CommitUnknown("the work stopped midway".to_owned()).into()))
     }

@@ -11,6 +11,7 @@ use super::PostgresOptions;
 use super::address::Address;
 use super::connection::{Connection, NoConnection};
 use super::fault::{may_pass, words};
+use super::news::News;
 use crate::error::OpenError;
 
 /// How long to pause between attempts to reach a server that is not there: doubled each time, up to the second.
@@ -22,6 +23,7 @@ pub(super) struct Pool {
     pub(super) options: PostgresOptions,
     free: Arc<Semaphore>,
     idle: Mutex<Vec<Connection>>,
+    pub(super) news: News,
 }
 
 /// A connection that is lent. Dropped instead of given back, it is closed, and the server undoes what was not committed.
@@ -34,7 +36,7 @@ impl Pool {
     /// Connects for the first time, and brings the schema up to date.
     pub(super) async fn open(address: Address, options: PostgresOptions) -> Result<Self, OpenError> {
         let free = Arc::new(Semaphore::new(usize::try_from(options.connections.max(1)).unwrap_or(usize::MAX)));
-        let pool = Self { address, options, free, idle: Mutex::default() };
+        let pool = Self { address, options, free, idle: Mutex::default(), news: News::default() };
         let first = pool.connect(true).await.map_err(|none| match none {
             NoConnection::Server(error) => OpenError::Connect {
                 journal: pool.address.shown.clone(),

@@ -49,8 +49,8 @@ statements! {
                    SELECT $1, $2, e.seq, $3, e.kind, e.v, e.step, e.call_id, e.data
                    FROM unnest($4::bigint[], $5::text[], $6::bigint[], $7::bigint[], $8::text[], $9::text[])
                         AS e (seq, kind, v, step, call_id, data)";
-    /// Tells whoever watches that there is something to read. Lost with its connection: watchers look by themselves too.
-    Notify: "SELECT pg_notify('lockgate_runs', $1)";
+    /// Tells whoever watches which runs have something new.
+    Notify: "SELECT pg_notify('lockgate_runs', run_id) FROM unnest($1::text[]) AS run_id";
     Ask: "INSERT INTO lockgate.approval (approval_id, tenant, run_id, call_id, state, requested_at, expires_at, question)
           VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
           ON CONFLICT (approval_id) DO NOTHING";

@@ -13,6 +13,8 @@
 //! The warning is PostgreSQL's way to say that it stopped waiting for a standby: it reports success, and what it reports may
 //! be gone after a failover.
 
+use std::sync::OnceLock;
+
 use futures_util::TryFutureExt as _;
 use futures_util::future::try_join;
 use lockgate_contract::ids::RunId;
@@ -51,6 +53,7 @@ impl Access {
 pub(super) struct Transaction<'t> {
     connection: &'t Connection,
     clock: &'t PostgresClock,
+    news: OnceLock<RunId>,
 }
 
 /// Does `work` in a transaction of its own. An `Err` undoes what it wrote.
@@ -60,15 +63,20 @@ where
     W: for<'t> FnOnce(&'t Transaction<'t>) -> BoxFuture<'t, Result<T, E>>,
 {
     let lent = pool.lend().await?;
-    let answer = {
-        let transaction = Transaction { connection: &lent.connection, clock: &pool.options.clock };
+    let (answer, news) = {
+        let transaction =
+            Transaction { connection: &lent.connection, clock: &pool.options.clock, news: OnceLock::new() };
         // Polled in this order, so BEGIN is sent first; its answer is waited for with the others.
-        try_join(begin(pool, &lent.connection, access).map_err(E::from), work(&transaction)).await
+        let answer = try_join(begin(pool, &lent.connection, access).map_err(E::from), work(&transaction)).await;
+        (answer, transaction.news.into_inner())
     };
     match answer {
         Ok(((), answer)) => {
             commit(&lent.connection, access).await?;
             pool.give_back(lent);
+            if let Some(run) = news {
+                pool.news.add(run);
+            }
             Ok(answer)
         }
         Err(error) => {
@@ -176,6 +184,12 @@ impl Transaction<'_> {
     /// The rows of a statement.
     pub(super) async fn rows(&self, statement: Statement, values: Values<'_>) -> Result<Vec<Row>, JournalError> {
         self.connection.rows(statement, values).await.map_err(|error| before(&error))
+    }
+
+    /// Whoever watches this run is told, once this is committed.
+    pub(super) fn has_news_of(&self, run: RunId) {
+        // A transaction writes into one run.
+        let _ = self.news.set(run);
     }
 
     /// What the server promised when the connection was made.

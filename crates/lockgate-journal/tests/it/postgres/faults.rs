@@ -33,7 +33,9 @@ fn append(f: &Fixture, run: &Lease) -> JoinHandle<Result<usize, JournalError>> {
 #[tokio::test]
 async fn a_connection_that_ends_before_the_commit_has_written_nothing() {
     let f = Fixture::postgres();
-    let run = f.create("run-a").await;
+    // Held, so that nothing else waits for the run.
+    let (hold, _) = f.journal.create_run(new_run("run-a")).await.unwrap();
+    let run = hold.lease().clone();
     let database = f.database.as_ref().unwrap();
     let (administrator, other) = (database.administrator().await, database.administrator().await);
     other.batch_execute("BEGIN; SELECT 1 FROM lockgate.run FOR UPDATE").await.unwrap();
