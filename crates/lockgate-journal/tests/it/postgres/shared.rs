@@ -66,7 +66,7 @@ async fn two_handles_write_one_run_without_gaps() {
     }
     let events = f.events(&run).await;
     assert_eq!(events.len(), 1 + 2 * 4 * 25 * 2);
-    assert_gap_free(&events);
+    assert_gap_free(&events);
 }
 
 #[tokio::test]
