@@ -4,7 +4,7 @@
 //!
 //! A call is a claim and a result: two transactions, each with the lock of its run, the call's row and an event. The database
 //! keeps what was written.
-#![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a measurement")]
+#![expect(clippy::print_stdout, clippy::disallowed_methods, clippy::cast_precision_loss, reason = "a measurement")]
 
 use std::error::Error;
 use std::sync::Arc;

@@ -347,7 +347,11 @@ impl Journal for MemoryJournal {
     fn approval<'a>(&'a self, approval: &'a ApprovalId) -> BoxFuture<'a, Result<Option<Approval>, JournalError>> {
         Box::pin(async move {
             self.commit(|state, now| {
-                Ok(state.approvals.iter().find(|known| known.approval_id == *approval).map(|found| as_of(found.clone(), now)))
+                Ok(state
+                    .approvals
+                    .iter()
+                    .find(|known| known.approval_id == *approval)
+                    .map(|found| as_of(found.clone(), now)))
             })
         })
     }

@@ -37,7 +37,7 @@ use lockgate_contract::ports::{
     NewRun, RunFilter, RunHold, RunRecord, Settling,
 };
 
-pub use self::options::{Durability, PostgresClock, PostgresOptions};
+pub use self::options::{PostgresClock, PostgresDurability, PostgresOptions};
 
 use self::address::Address;
 use self::engine::Engine;
@@ -101,9 +101,10 @@ impl Journal for PostgresJournal {
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
         let lease = lease.clone();
-        Box::pin(self.engine.transact(Write, move |t| {
-            Box::pin(async move { write::ask(t, &lease, approval, events).await })
-        }))
+        Box::pin(
+            self.engine
+                .transact(Write, move |t| Box::pin(async move { write::ask(t, &lease, approval, events).await })),
+        )
     }
 
     fn claim<'a>(
@@ -113,9 +114,10 @@ impl Journal for PostgresJournal {
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, ClaimRefused>> {
         let lease = lease.clone();
-        Box::pin(self.engine.transact(Write, move |t| {
-            Box::pin(async move { write::claim(t, &lease, &claim, events).await })
-        }))
+        Box::pin(
+            self.engine
+                .transact(Write, move |t| Box::pin(async move { write::claim(t, &lease, &claim, events).await })),
+        )
     }
 
     fn settle<'a>(
@@ -125,9 +127,10 @@ impl Journal for PostgresJournal {
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
         let lease = lease.clone();
-        Box::pin(self.engine.transact(Write, move |t| {
-            Box::pin(async move { write::settle(t, &lease, &settling, events).await })
-        }))
+        Box::pin(
+            self.engine
+                .transact(Write, move |t| Box::pin(async move { write::settle(t, &lease, &settling, events).await })),
+        )
     }
 
     fn reconcile<'a>(
@@ -137,9 +140,10 @@ impl Journal for PostgresJournal {
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
         let (lease, call) = (lease.clone(), call.clone());
-        Box::pin(self.engine.transact(Write, move |t| {
-            Box::pin(async move { write::reconcile(t, &lease, &call, events).await })
-        }))
+        Box::pin(
+            self.engine
+                .transact(Write, move |t| Box::pin(async move { write::reconcile(t, &lease, &call, events).await })),
+        )
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
@@ -178,10 +182,7 @@ impl Journal for PostgresJournal {
         artifact: &'a ArtifactId,
     ) -> BoxFuture<'a, Result<Option<String>, JournalError>> {
         let (run, artifact) = (run.clone(), artifact.clone());
-        Box::pin(
-            self.engine
-                .transact(Read, move |t| Box::pin(async move { read::artifact(t, &run, &artifact).await })),
-        )
+        Box::pin(self.engine.transact(Read, move |t| Box::pin(async move { read::artifact(t, &run, &artifact).await })))
     }
 
     fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>> {

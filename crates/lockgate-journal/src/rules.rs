@@ -9,7 +9,9 @@ use lockgate_contract::event::{
     ApprovalDecided, Body, CallReconciled, EventType, Finding, NewEvent, RunLeaseTaken, Settled, ToolAnsweredLate,
 };
 use lockgate_contract::ids::{CallId, RunId};
-use lockgate_contract::ports::{CallerKey, ClaimRefused, Decision, DecisionRefused, JournalError, KeyHolder, Lease, Settling};
+use lockgate_contract::ports::{
+    CallerKey, ClaimRefused, Decision, DecisionRefused, JournalError, KeyHolder, Lease, Settling,
+};
 use lockgate_contract::run::RunStatus;
 use lockgate_contract::time::Timestamp;
 
@@ -80,7 +82,6 @@ impl CallState {
         let known = Self::ALL.into_iter().find(|known| known.word() == word);
         known.ok_or_else(|| JournalError::Corrupt(format!("a call has the unknown state `{word}`")))
     }
-
 }
 
 /// What is stored of a call: where it stands, and the last attempt that was started, 0 where none was.

@@ -13,7 +13,7 @@ use super::address::Address;
 use super::fault::server_words;
 use super::server::Server;
 use super::statements::Statement;
-use super::{Durability, schema};
+use super::{PostgresDurability, schema};
 use crate::error::OpenError;
 
 /// Values for a statement.
@@ -52,7 +52,7 @@ impl Connection {
     /// where it is told to.
     pub(super) async fn open(
         address: &Address,
-        durability: Durability,
+        durability: PostgresDurability,
         tenant: Option<&str>,
         migrate: bool,
     ) -> Result<Self, NoConnection> {

@@ -5,7 +5,7 @@ use lockgate_contract::ports::JournalError;
 use super::pool::Pool;
 use super::statements::Statement;
 use super::transaction::{Transaction, get};
-use super::{Durability, PostgresClock, PostgresOptions};
+use super::{PostgresClock, PostgresDurability, PostgresOptions};
 
 /// The facts that the database knows.
 pub(super) async fn of_database(transaction: &Transaction<'_>) -> Result<Vec<(&'static str, String)>, JournalError> {
@@ -37,13 +37,19 @@ pub(super) fn of_program(pool: &Pool) -> Vec<(&'static str, String)> {
         ("connections", connections.to_string()),
         ("lease_ms", lease.as_millis().to_string()),
         ("tenant", tenant.clone().unwrap_or_else(|| "every".to_owned())),
-        ("clock", match clock {
-            PostgresClock::Database => "of the database".to_owned(),
-            PostgresClock::Given(_) => "given".to_owned(),
-        }),
-        ("durability", match durability {
-            Durability::Required => "required".to_owned(),
-            Durability::Ignored => "ignored".to_owned(),
-        }),
+        (
+            "clock",
+            match clock {
+                PostgresClock::Database => "of the database".to_owned(),
+                PostgresClock::Given(_) => "given".to_owned(),
+            },
+        ),
+        (
+            "durability",
+            match durability {
+                PostgresDurability::Required => "required".to_owned(),
+                PostgresDurability::Ignored => "ignored".to_owned(),
+            },
+        ),
     ]
 }

@@ -8,7 +8,8 @@ use tokio_postgres::error::{DbError, SqlState};
 
 /// What an error means that came before a commit, or while reading: nothing was written.
 pub(super) fn before(error: &Error) -> JournalError {
-    let unreadable = error.code().is_some_and(|code| [SqlState::DATA_CORRUPTED, SqlState::INDEX_CORRUPTED].contains(code));
+    let unreadable =
+        error.code().is_some_and(|code| [SqlState::DATA_CORRUPTED, SqlState::INDEX_CORRUPTED].contains(code));
     if unreadable { JournalError::Corrupt(words(error)) } else { JournalError::unavailable(words(error)) }
 }
 
@@ -44,7 +45,6 @@ pub(super) fn may_pass(error: &Error) -> bool {
             SqlState::ADMIN_SHUTDOWN,
             SqlState::CRASH_SHUTDOWN,
             SqlState::TOO_MANY_CONNECTIONS,
-            SqlState::READ_ONLY_SQL_TRANSACTION,
         ]
         .contains(code),
         None => error.source().is_none_or(<dyn std::error::Error>::is::<std::io::Error>),

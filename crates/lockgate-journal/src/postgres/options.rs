@@ -26,7 +26,7 @@ pub struct PostgresOptions {
     /// By which clock times are stamped and expiry is judged.
     pub clock: PostgresClock,
     /// Whether the server must promise to keep what it has acknowledged.
-    pub durability: Durability,
+    pub durability: PostgresDurability,
 }
 
 impl Default for PostgresOptions {
@@ -37,7 +37,7 @@ impl Default for PostgresOptions {
             lease: Duration::from_secs(15),
             tenant: None,
             clock: PostgresClock::Database,
-            durability: Durability::Required,
+            durability: PostgresDurability::Required,
         }
     }
 }
@@ -73,7 +73,7 @@ impl fmt::Debug for PostgresClock {
 
 /// Whether a server must promise to keep what it has acknowledged. No URL can change it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Durability {
+pub enum PostgresDurability {
     /// A server with `fsync`, `full_page_writes` or `synchronous_commit` off is refused.
     #[default]
     Required,

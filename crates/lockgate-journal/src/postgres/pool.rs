@@ -38,10 +38,9 @@ impl Pool {
         let free = Arc::new(Semaphore::new(usize::try_from(options.connections.max(1)).unwrap_or(usize::MAX)));
         let pool = Self { address, options, free, idle: Mutex::default(), news: News::default() };
         let first = pool.connect(true).await.map_err(|none| match none {
-            NoConnection::Server(error) => OpenError::Connect {
-                journal: pool.address.shown.clone(),
-                cause: words(&error),
-            },
+            NoConnection::Server(error) => {
+                OpenError::Connect { journal: pool.address.shown.clone(), cause: words(&error) }
+            }
             NoConnection::Refused(error) => error,
         })?;
         pool.idle().push(first);
@@ -82,7 +81,9 @@ impl Pool {
             }
             match self.connect(false).await {
                 Ok(connection) => return Ok(Lent { connection, _place: place }),
-                Err(NoConnection::Server(error)) if may_pass(&error) => *last = Some(JournalError::unavailable(words(&error))),
+                Err(NoConnection::Server(error)) if may_pass(&error) => {
+                    *last = Some(JournalError::unavailable(words(&error)));
+                }
                 Err(none) => return Err(none.into()),
             }
             sleep(pause).await;

@@ -108,8 +108,7 @@ pub(super) async fn approvals(
 ) -> Result<Vec<Approval>, JournalError> {
     let run = filter.run_id.as_ref().map(RunId::as_str);
     let candidates = filter.state.map(candidates);
-    let (now, rows) =
-        try_join(transaction.now(), transaction.rows(Statement::Approvals, &[&run, &candidates])).await?;
+    let (now, rows) = try_join(transaction.now(), transaction.rows(Statement::Approvals, &[&run, &candidates])).await?;
     let mut found = Vec::with_capacity(rows.len());
     for row in &rows {
         let approval = as_of(approval_row(row)?, now);
@@ -187,6 +186,8 @@ fn text(row: &Row, at: usize) -> Result<String, JournalError> {
 fn optional_text(row: &Row, at: usize) -> Result<Option<String>, JournalError> {
     let bytes: Option<Vec<u8>> = get(row, at)?;
     bytes
-        .map(|bytes| String::from_utf8(bytes).map_err(|error| JournalError::Corrupt(format!("a text is not one: {error}"))))
+        .map(|bytes| {
+            String::from_utf8(bytes).map_err(|error| JournalError::Corrupt(format!("a text is not one: {error}")))
+        })
         .transpose()
 }

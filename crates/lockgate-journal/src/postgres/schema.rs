@@ -59,11 +59,17 @@ pub(super) async fn migrate(client: &Client, journal: &str) -> Result<(), OpenEr
     }
     client.batch_execute("BEGIN").await.map_err(|error| refusal(&error))?;
     // On any failure the caller closes the connection, which undoes all of it.
-    client.query_typed("SELECT pg_advisory_xact_lock($1)", &[(&MIGRATING, Type::INT8)]).await.map_err(|error| refusal(&error))?;
+    client
+        .query_typed("SELECT pg_advisory_xact_lock($1)", &[(&MIGRATING, Type::INT8)])
+        .await
+        .map_err(|error| refusal(&error))?;
     // Asked again: another program may have been faster.
     let found = check(client, journal).await?;
     // An administrator may have made the schema, for a role that may not make one.
-    let exists = client.query_typed("SELECT 1 FROM pg_namespace WHERE nspname = 'lockgate'", &[]).await.map_err(|error| refusal(&error))?;
+    let exists = client
+        .query_typed("SELECT 1 FROM pg_namespace WHERE nspname = 'lockgate'", &[])
+        .await
+        .map_err(|error| refusal(&error))?;
     if exists.is_empty() {
         client.batch_execute("CREATE SCHEMA lockgate").await.map_err(|error| refusal(&error))?;
     }
@@ -76,11 +82,7 @@ pub(super) async fn migrate(client: &Client, journal: &str) -> Result<(), OpenEr
         client
             .execute_typed(
                 applied,
-                &[
-                    (&version, Type::INT8),
-                    (&migration.name, Type::TEXT),
-                    (&migration.checksum(), Type::TEXT),
-                ],
+                &[(&version, Type::INT8), (&migration.name, Type::TEXT), (&migration.checksum(), Type::TEXT)],
             )
             .await
             .map_err(|error| refusal(&error))?;

@@ -2,7 +2,7 @@
 
 use tokio_postgres::{Client, Error};
 
-use super::Durability;
+use super::PostgresDurability;
 use crate::error::OpenError;
 
 /// The oldest release that the journal is tested with.
@@ -46,7 +46,12 @@ impl Server {
     }
 
     /// Fails where the server cannot keep what the journal promises.
-    pub(super) fn require(&self, journal: &str, durability: Durability, tenant: Option<&str>) -> Result<(), OpenError> {
+    pub(super) fn require(
+        &self,
+        journal: &str,
+        durability: PostgresDurability,
+        tenant: Option<&str>,
+    ) -> Result<(), OpenError> {
         let refused = |setting, found: &str, wanted| {
             Err(OpenError::Server { journal: journal.to_owned(), setting, found: found.to_owned(), wanted })
         };
@@ -56,7 +61,7 @@ impl Server {
         if self.encoding != "UTF8" {
             return refused("server_encoding", &self.encoding, "UTF8");
         }
-        if durability == Durability::Required {
+        if durability == PostgresDurability::Required {
             if self.fsync != "on" {
                 return refused("fsync", &self.fsync, "on");
             }

@@ -172,8 +172,7 @@ async fn take_key(
     now: Timestamp,
 ) -> Result<(), ClaimRefused> {
     let (request, expires_at) = (key.request.to_string(), now.after(key.keep).as_millis());
-    let values: Values<'_> =
-        &[&key.tenant, &key.key.as_bytes(), &request, &run.as_str(), &call.as_str(), &expires_at];
+    let values: Values<'_> = &[&key.tenant, &key.key.as_bytes(), &request, &run.as_str(), &call.as_str(), &expires_at];
     // Runs are locked, keys are not: two runs may want the same one at once. Whoever inserts it first has it.
     if transaction.execute(Statement::TakeKey, values).await? == 1 {
         return Ok(());
@@ -203,14 +202,8 @@ pub(super) async fn settle(
     }
     let Some(state) = settlement.state else { return add(transaction, locked, settlement.events).await };
     let (tenant, now) = (locked.tenant.clone(), locked.now);
-    let mark: Values<'_> = &[
-        &tenant,
-        &lease.as_str(),
-        &call.as_str(),
-        &state.word(),
-        &i64::from(settling.attempt),
-        &now.as_millis(),
-    ];
+    let mark: Values<'_> =
+        &[&tenant, &lease.as_str(), &call.as_str(), &state.word(), &i64::from(settling.attempt), &now.as_millis()];
     let marked = transaction.execute(Statement::Settle, mark);
     let (_, (), appended) =
         try_join3(marked, withdraw(transaction, questions, now), add(transaction, locked, settlement.events)).await?;
@@ -218,11 +211,7 @@ pub(super) async fn settle(
 }
 
 /// Takes back what is still open of the questions about a call.
-async fn withdraw(
-    transaction: &Transaction<'_>,
-    questions: Vec<Approval>,
-    now: Timestamp,
-) -> Result<(), JournalError> {
+async fn withdraw(transaction: &Transaction<'_>, questions: Vec<Approval>, now: Timestamp) -> Result<(), JournalError> {
     let mut withdrawn = Vec::new();
     for mut question in questions {
         let stored = question.state;
@@ -257,7 +246,8 @@ pub(super) async fn reconcile(
 async fn keep(transaction: &Transaction<'_>, run: &Locked, artifact: &StoredArtifact) -> Result<(), JournalError> {
     let (id, text) = (artifact.artifact_id.as_str(), artifact.text.as_bytes());
     let kept = transaction.execute(Statement::Keep, &[&run.tenant, &run.run.as_str(), &id, &text]).await?;
-    if kept == 0 && read::artifact(transaction, &run.run, &artifact.artifact_id).await?.as_ref() != Some(&artifact.text) {
+    if kept == 0 && read::artifact(transaction, &run.run, &artifact.artifact_id).await?.as_ref() != Some(&artifact.text)
+    {
         return Err(JournalError::Exists(artifact.artifact_id.to_string()));
     }
     Ok(())
@@ -271,8 +261,7 @@ pub(super) async fn decide(
     let not_found = || DecisionRefused::NotFound(decision.approval_id.clone());
     let run = read::run_of(transaction, &decision.approval_id).await?.ok_or_else(not_found)?;
     // Read under the run's lock: whoever decided or used it meanwhile is done.
-    let (locked, stored) =
-        try_join(transaction.lock(&run), read::approval(transaction, &decision.approval_id)).await?;
+    let (locked, stored) = try_join(transaction.lock(&run), read::approval(transaction, &decision.approval_id)).await?;
     let verdict = rules::decide(&stored.ok_or_else(not_found)?, decision, locked.now)?;
     if let Ok(decided) = &verdict.answer {
         let values: Values<'_> = &[

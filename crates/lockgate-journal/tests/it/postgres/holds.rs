@@ -1,14 +1,16 @@
 //! The right to drive a run, among programs that share a database.
 
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use lockgate_contract::ports::{ClaimRefused, Journal, JournalError};
+use lockgate_contract::ids::RunId;
+use lockgate_contract::ports::{ClaimRefused, Journal, JournalError, Lease};
 use lockgate_journal::{PostgresClock, PostgresJournal, PostgresOptions};
 
 use crate::support::database::options;
-use crate::support::{Fixture, claim, event, new_run};
+use crate::support::{Fixture, assert_gap_free, claim, event, new_run};
 
 /// Longer than the lease of every test journal that does not say otherwise.
 const LEASE: Duration = Duration::from_secs(15);
@@ -113,4 +115,63 @@ async fn a_lease_is_renewed_while_it_is_held() {
     drop(journal);
     assert_eq!(until().await, None);
     assert_eq!(other.hold(&run).await.unwrap().unwrap().lease().epoch, 2);
+}
+
+const CHILD_URL: &str = "JOURNAL_OF_CHILD";
+
+fn short_lease() -> PostgresOptions {
+    PostgresOptions {
+        clock: PostgresClock::Database,
+        lease: Duration::from_millis(600),
+        ..options(crate::support::ManualClock::new())
+    }
+}
+
+/// Not a test of its own: the driver that is killed in `a_driver_that_is_killed_is_followed_when_its_lease_is_over`.
+#[tokio::test]
+#[ignore = "started by another test, as a process of its own"]
+async fn child_that_drives() {
+    let Ok(url) = std::env::var(CHILD_URL) else {
+        return;
+    };
+    let journal = PostgresJournal::open_with(&url, short_lease()).unwrap();
+    let (hold, _) = journal.create_run(new_run("run-a")).await.unwrap();
+    loop {
+        journal.append(hold.lease(), vec![event("x.a"), event("x.b")]).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_driver_that_is_killed_is_followed_when_its_lease_is_over() {
+    let f = Fixture::postgres();
+    let url = f.database.as_ref().unwrap().url();
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["postgres::holds::child_that_drives", "--exact", "--ignored", "--nocapture"])
+        .env(CHILD_URL, &url)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let journal = PostgresJournal::open_with(&url, short_lease()).unwrap();
+    let run = Lease::first(RunId::new("run-a"));
+    // In the middle of its work.
+    while journal.run(&run).await.unwrap().is_none_or(|run| run.last_seq < 20) {
+        assert!(child.try_wait().unwrap().is_none(), "the child has ended by itself");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(journal.hold(&run).await.unwrap().is_none());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let hold = loop {
+        if let Some(hold) = journal.hold(&run).await.unwrap() {
+            break hold;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert_eq!(hold.lease().epoch, 2);
+    assert!(matches!(journal.append(&run, vec![event("x.a")]).await, Err(JournalError::Fenced { .. })));
+    let events = f.events(&run).await;
+    assert_gap_free(&events);
+    // What was written before it died is whole: pairs, and then who follows.
+    assert_eq!(events.last().unwrap().kind.word(), "run.lease_taken");
+    assert_eq!(events.len() % 2, 0);
 }

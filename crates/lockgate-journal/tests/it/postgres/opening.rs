@@ -55,7 +55,10 @@ fn urls_say_which_database() {
 fn a_server_that_is_not_there_is_told_at_once() {
     // Nothing listens on port 1, and nothing there may be started by anybody else.
     let error = refusal("postgres://user:secret@127.0.0.1:1/db");
-    assert!(matches!(&error, OpenError::Connect { journal, .. } if journal == "postgres://user@127.0.0.1:1/db"), "{error}");
+    assert!(
+        matches!(&error, OpenError::Connect { journal, .. } if journal == "postgres://user@127.0.0.1:1/db"),
+        "{error}"
+    );
     assert!(error.to_string().contains("refused"), "{error}");
     let database = Database::empty();
     let error = refusal(&database.url_for("nobody_of_this_name"));
@@ -97,7 +100,10 @@ async fn a_database_is_made_a_journal_by_whoever_comes_first() {
 async fn a_role_that_may_not_make_tables_is_told() {
     let database = Database::empty();
     let error = refusal(&database.url_for(crate::support::database::USER));
-    assert!(matches!(&error, OpenError::Journal(JournalError::Unavailable(text)) if text.contains("permission denied")), "{error}");
+    assert!(
+        matches!(&error, OpenError::Journal(JournalError::Unavailable(text)) if text.contains("permission denied")),
+        "{error}"
+    );
 }
 
 #[tokio::test]

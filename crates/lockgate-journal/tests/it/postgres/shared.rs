@@ -17,7 +17,10 @@ async fn everything_is_there_after_a_reopen() {
     f.ask(&run, "apr-1").await;
     f.decide("apr-1", ApprovalState::Granted).await;
     f.journal.claim(&run, claim(&call, 1, Some("apr-1")), vec![event("tool.started")]).await.unwrap();
-    f.journal.settle(&run, settling(&call, Some(artifact("art-1", "whole"))), vec![event("tool.finished")]).await.unwrap();
+    f.journal
+        .settle(&run, settling(&call, Some(artifact("art-1", "whole"))), vec![event("tool.finished")])
+        .await
+        .unwrap();
     f.journal.append(&run, vec![event("run.completed")]).await.unwrap();
     let before = f.everything(&run).await;
 

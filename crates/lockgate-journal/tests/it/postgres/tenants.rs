@@ -1,4 +1,4 @@
-//! Tenants are kept apart by the database, also from somebody who can send it any query.
+//! Tenants are kept apart by the database, whatever a query asks for.
 
 use lockgate_contract::approval::ApprovalState;
 use lockgate_contract::ids::ApprovalId;
@@ -88,7 +88,7 @@ async fn a_tenants_journal_sees_its_own_rows_alone() {
 }
 
 #[tokio::test]
-async fn whoever_can_send_any_query_stays_with_one_tenant() {
+async fn any_query_sees_the_tenant_that_its_transaction_names_alone() {
     let f = Fixture::postgres();
     let database = f.database.as_ref().unwrap();
     admit(database, USER).await;
@@ -114,10 +114,7 @@ async fn whoever_can_send_any_query_stays_with_one_tenant() {
     client.batch_execute("SET lockgate.tenant = 'north'").await.unwrap();
     for (sql, code) in [
         // Another tenant's row.
-        (
-            "INSERT INTO lockgate.event VALUES ('south', 'run-of-south', 99, 0, 'x.a', 1, 0, NULL, '{}')",
-            "42501",
-        ),
+        ("INSERT INTO lockgate.event VALUES ('south', 'run-of-south', 99, 0, 'x.a', 1, 0, NULL, '{}')", "42501"),
         // A row of one's own that hangs on another tenant's run.
         ("INSERT INTO lockgate.event VALUES ('north', 'run-of-south', 99, 0, 'x.a', 1, 0, NULL, '{}')", "23503"),
         ("UPDATE lockgate.run SET tenant = 'south'", "42501"),
@@ -133,7 +130,8 @@ async fn whoever_can_send_any_query_stays_with_one_tenant() {
         assert_eq!(error.code().map(tokio_postgres::error::SqlState::code), Some(code), "{sql}: {error:?}");
     }
     // What is not seen is not changed.
-    let changed = client.execute("UPDATE lockgate.run SET title = '' WHERE run_id = 'run-of-south'", &[]).await.unwrap();
+    let changed =
+        client.execute("UPDATE lockgate.run SET title = '' WHERE run_id = 'run-of-south'", &[]).await.unwrap();
     assert_eq!(changed, 0);
     let changed = client.execute("UPDATE lockgate.approval SET state = 'granted' WHERE tenant = 'south'", &[]).await;
     assert_eq!(changed.unwrap(), 0);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use lockgate_contract::digest::Digest;
 use lockgate_contract::ports::Clock;
-use lockgate_journal::{Durability, PostgresClock, PostgresJournal, PostgresOptions};
+use lockgate_journal::{PostgresClock, PostgresDurability, PostgresJournal, PostgresOptions};
 use tokio_postgres::{Client, NoTls};
 
 /// The URL of a server's administrator: `cargo xtask test` starts a server, and sets it.
@@ -90,7 +90,7 @@ pub(crate) fn options(clock: Arc<dyn Clock>) -> PostgresOptions {
     PostgresOptions {
         connections: 5,
         clock: PostgresClock::Given(clock),
-        durability: Durability::Ignored,
+        durability: PostgresDurability::Ignored,
         ..PostgresOptions::default()
     }
 }
@@ -144,7 +144,7 @@ fn template() -> String {
         if there.is_empty() {
             let sql = format!("CREATE DATABASE {name} TEMPLATE template0 OWNER {OWNER} ENCODING 'UTF8'");
             administrator.batch_execute(&sql).await.unwrap();
-            let options = PostgresOptions { durability: Durability::Ignored, ..PostgresOptions::default() };
+            let options = PostgresOptions { durability: PostgresDurability::Ignored, ..PostgresOptions::default() };
             drop(PostgresJournal::open_with(&url(OWNER, &name), options).unwrap());
         }
     });
