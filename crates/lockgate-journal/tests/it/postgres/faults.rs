@@ -86,9 +86,9 @@ async fn a_commit_that_no_standby_has_confirmed_is_unknown() {
     let standbys: String =
         administrator.query_one("SELECT current_setting('synchronous_standby_names')", &[]).await.unwrap().get(0);
     assert_eq!(standbys, "nobody", "the server has to be started with `-c synchronous_standby_names=nobody`");
-    let sql = format!("ALTER DATABASE {} SET synchronous_commit = on", database.name());
-    administrator.batch_execute(&sql).await.unwrap();
-    let reader = std::mem::replace(&mut f.journal, std::sync::Arc::new(database.journal(f.clock.clone())));
+    let url = format!("{}?options=-c%20synchronous_commit%3Don", database.url());
+    let waiting = PostgresJournal::open_with(&url, options(f.clock.clone())).unwrap();
+    let reader = std::mem::replace(&mut f.journal, std::sync::Arc::new(waiting));
     let appending = append(&f, &run);
     let process = process_that_waits_for(&administrator, &database, "SyncRep").await;
     // An administrator loses patience. The server reports success, with a warning beside it.

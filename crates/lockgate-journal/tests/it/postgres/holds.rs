@@ -86,6 +86,18 @@ async fn a_run_that_is_let_go_is_free_for_others() {
     assert!(other.hold(&run).await.unwrap().is_some());
 }
 
+/// The release goes over another connection than what is asked next, and could come later.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_lets_a_run_go_can_take_it_again_at_once() {
+    let f = Fixture::postgres();
+    let run = f.create("run-a").await;
+    for epoch in 2..300 {
+        let held = f.journal.hold(&run).await.unwrap().unwrap();
+        assert_eq!(held.lease().epoch, epoch);
+        drop(held);
+    }
+}
+
 #[tokio::test]
 async fn a_lease_is_renewed_while_it_is_held() {
     let f = Fixture::postgres();

@@ -14,6 +14,10 @@ const SERVER: &str = "LOCKGATE_TEST_POSTGRES";
 /// Whose the databases are. No administrator: that one would be above the policies.
 const OWNER: &str = "lockgate_test_owner";
 
+/// A test that was killed while it waited for a standby leaves a session that waits for ever, and every DROP DATABASE behind it.
+const LEFT_WAITING: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                            WHERE wait_event = 'SyncRep' AND state_change < now() - interval '1 minute'";
+
 /// Who uses a database without owning it.
 pub(crate) const USER: &str = "lockgate_test_user";
 
@@ -40,7 +44,11 @@ impl Database {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("lockgate_test_{}_{number}", std::process::id());
         let sql = format!("CREATE DATABASE {name} TEMPLATE {template} OWNER {OWNER} ENCODING 'UTF8'");
-        wait(async move { administrator("postgres").await.batch_execute(&sql).await.unwrap() });
+        wait(async move {
+            let administrator = administrator("postgres").await;
+            administrator.batch_execute(LEFT_WAITING).await.unwrap();
+            administrator.batch_execute(&sql).await.unwrap();
+        });
         Self { name }
     }
 
