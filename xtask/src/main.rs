@@ -6,6 +6,7 @@ mod files;
 mod fuzz;
 mod injections;
 mod mutants;
+mod postgres;
 mod public_api;
 mod requirements;
 mod steps;
@@ -13,7 +14,10 @@ mod steps;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-cargo xtask test            all checks: format, public API, requirements, tests, lints (installs cargo-nextest where it is missing)
+cargo xtask test            all checks: format, public API, requirements, tests, lints (installs cargo-nextest where it is missing, and
+                            PostgreSQL where it is missing and apt-get may; starts a server of its own, unless LOCKGATE_TEST_POSTGRES
+                            names one)
+cargo xtask postgres …      runs a command, such as `cargo nextest run -p lockgate-journal --features postgres`, beside such a server
 cargo xtask generate        writes every generated file anew: outcome pages, event catalogue, schemas, public API, requirements
 cargo xtask requirements    writes docs/requirements.md anew, or says which requirements are not accounted for
 cargo xtask injections      takes enforcement out of a copy, a place at a time, and sees whether the tests notice; NAME… for some
@@ -27,6 +31,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.first().map(String::as_str) {
         Some("test") => steps::test(),
+        Some("postgres") => steps::with_postgres(&arguments[1..]),
         Some("generate") => steps::generate(),
         Some("requirements") => steps::requirements(),
         Some("injections") => steps::injections(&arguments[1..]),

@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{fuzz, injections, mutants, public_api, requirements};
+use crate::{fuzz, injections, mutants, postgres, public_api, requirements};
+
+/// What is off by default, and checked all the same.
+const FEATURES: &str = "--features=lockgate-journal/postgres";
 
 /// Everything that must hold before a change lands.
 pub(crate) fn test() -> Result<(), String> {
@@ -13,12 +16,27 @@ pub(crate) fn test() -> Result<(), String> {
     requirements::check(&root())?;
     injections::check(&root())?;
     // One build for all tests. Anything built before it would be built twice, with other features.
-    cargo("nextest", &["run", "--workspace", "--locked", "--no-fail-fast"], &[])?;
-    cargo("test", &["--workspace", "--locked", "--doc", "--quiet"], &[])?;
+    let server = postgres::Server::start()?;
+    let tests = ["run", "--workspace", FEATURES, "--locked", "--no-fail-fast"];
+    cargo("nextest", &tests, &[server.environment()])?;
+    drop(server);
+    cargo("test", &["--workspace", FEATURES, "--locked", "--doc", "--quiet"], &[])?;
     cargo("run", &["--package", "embed", "--locked", "--quiet"], &[])?;
-    cargo("clippy", &["--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"], &[])?;
-    cargo("doc", &["--workspace", "--no-deps", "--locked", "--quiet"], &[("RUSTDOCFLAGS", "--deny warnings")])?;
+    cargo("clippy", &["--workspace", FEATURES, "--all-targets", "--locked", "--", "--deny", "warnings"], &[])?;
+    let documented = ["--workspace", FEATURES, "--no-deps", "--locked", "--quiet"];
+    cargo("doc", &documented, &[("RUSTDOCFLAGS", "--deny warnings")])?;
     cargo_if_installed("deny", &["check", "bans", "licenses", "sources"])
+}
+
+/// Runs one command beside a server.
+pub(crate) fn with_postgres(words: &[String]) -> Result<(), String> {
+    let (program, arguments) = words.split_first().ok_or("xtask: which command?")?;
+    let server = postgres::Server::start()?;
+    match command(program).args(arguments).envs([server.environment()]).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("xtask: `{program}` failed: {status}")),
+        Err(error) => Err(format!("xtask: `{program}` cannot be started: {error}")),
+    }
 }
 
 /// Writes every generated file anew. The same code checks them as a test.

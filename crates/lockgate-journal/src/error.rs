@@ -5,14 +5,20 @@ use std::path::PathBuf;
 use lockgate_contract::ports::JournalError;
 use thiserror::Error;
 
+/// What a URL may begin with.
+#[cfg(not(feature = "postgres"))]
+const KNOWN: &str = "`sqlite:PATH` and `memory:` are known";
+#[cfg(feature = "postgres")]
+const KNOWN: &str = "`sqlite:PATH`, `postgres://HOST/DATABASE` and `memory:` are known";
+
 /// Why a journal cannot be opened. The message says what and where; [`OpenError::hint`] says what to do.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum OpenError {
     /// The URL has no scheme.
-    #[error("the journal's URL does not say what kind of journal it is: `sqlite:PATH` and `memory:` are known")]
+    #[error("the journal's URL does not say what kind of journal it is: {KNOWN}")]
     NoScheme,
     /// The URL has another scheme.
-    #[error("`{0}:` is not a kind of journal that this program knows: `sqlite:PATH` and `memory:` are known")]
+    #[error("`{0}:` is not a kind of journal that this program knows: {KNOWN}")]
     UnknownScheme(String),
     /// `sqlite:` alone.
     #[error("the journal's URL `sqlite:` names no file")]
@@ -33,19 +39,19 @@ pub enum OpenError {
         /// What the operating system or SQLite said.
         cause: String,
     },
-    /// The file holds something else.
-    #[error("`{}` is not a Lockgate journal: {cause}", path.display())]
+    /// The file or the database holds something else.
+    #[error("`{journal}` is not a Lockgate journal: {cause}")]
     NotAJournal {
-        /// The file.
-        path: PathBuf,
+        /// The file, or the database's URL without its password.
+        journal: String,
         /// What it is instead.
         cause: String,
     },
-    /// A migration in the file is not the one that this program knows under its number.
-    #[error("`{}` was made by another build: its migration {version} differs from the one of this program", path.display())]
+    /// A migration in the journal is not the one that this program knows under its number.
+    #[error("`{journal}` was made by another build: its migration {version} differs from the one of this program")]
     OtherMigration {
-        /// The file.
-        path: PathBuf,
+        /// The file, or the database's URL without its password.
+        journal: String,
         /// The number of the migration.
         version: u32,
     },
@@ -59,6 +65,38 @@ pub enum OpenError {
         /// What was read back.
         found: String,
         /// What was asked for.
+        wanted: &'static str,
+    },
+    /// The URL of a database cannot be read.
+    #[error("the journal's URL cannot be read: {cause}")]
+    Url {
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// The URL asks for a connection that is encrypted.
+    #[error("the journal's URL demands an encrypted connection (`sslmode`), and this program cannot make one yet")]
+    Encryption,
+    /// A tenant of this name would see nothing, or everything.
+    #[error("`{0}` is no tenant's name")]
+    Tenant(String),
+    /// The database cannot be reached, or lets nobody in.
+    #[error("cannot connect to `{journal}`: {cause}")]
+    Connect {
+        /// The database's URL without its password.
+        journal: String,
+        /// What the operating system or the server said.
+        cause: String,
+    },
+    /// The database server does not do what the journal needs.
+    #[error("`{journal}` cannot keep a journal: {setting} is `{found}` instead of `{wanted}`")]
+    Server {
+        /// The database's URL without its password.
+        journal: String,
+        /// Which setting.
+        setting: &'static str,
+        /// What was read back.
+        found: String,
+        /// What is needed.
         wanted: &'static str,
     },
     /// The journal was read and refused; [`JournalError::TooNew`] most of all.
@@ -81,6 +119,13 @@ impl OpenError {
             Self::NotAJournal { .. } => "nothing was changed; choose another path, or move that file away",
             Self::OtherMigration { .. } => "use the build that made it, or another journal",
             Self::Setting { .. } => "keep the journal on a local file system: network file systems cannot do this",
+            Self::Url { .. } => "write `postgres://USER:PASSWORD@HOST:PORT/DATABASE`",
+            Self::Encryption => {
+                "without `sslmode` the connection is not encrypted: use a Unix socket, the loopback, or a tunnel"
+            }
+            Self::Tenant(_) => "name the tenant, or leave it out for a journal that sees all of them",
+            Self::Connect { .. } => "see whether the server runs, and whether the role and the database exist",
+            Self::Server { .. } => "change the server's setting, or use another server",
             Self::Journal(JournalError::TooNew { .. }) => "install the newer version, or use another journal",
             Self::Journal(_) => "see whether another program holds the journal, and try again",
         }

@@ -13,6 +13,7 @@ use lockgate_contract::ports::{
 use lockgate_contract::time::Timestamp;
 
 use crate::rules::{self, CallState, StatusChange, StoredCall};
+use crate::stored::as_of;
 
 /// Keeps everything in memory. One lock is one commit; whoever needs several checks makes all of them before the first
 /// change, so that a refusal writes nothing.
@@ -104,7 +105,7 @@ impl State {
         let run = self.run(run_id)?;
         run.epoch += 1;
         let step = run.events.iter().map(|event| event.step).max().unwrap_or(0);
-        run.append(vec![rules::lease_taken(run.epoch, step, "this process".to_owned())], now);
+        run.append(vec![rules::lease_taken(run.epoch, step)], now);
         Ok(Lease { run_id: run_id.clone(), epoch: run.epoch })
     }
 
@@ -132,8 +133,8 @@ impl State {
         events: Vec<NewEvent>,
         now: Timestamp,
     ) -> Result<Appended, ClaimRefused> {
-        let call = self.leased(lease)?.calls.get(&claim.call_id);
-        if claim.attempt == 0 || call.is_some_and(|call| !call.state.may_start() || claim.attempt <= call.attempt) {
+        let call = self.leased(lease)?.calls.get(&claim.call_id).copied();
+        if !rules::may_start(call, claim.attempt) {
             return Err(ClaimRefused::AlreadyClaimed);
         }
         if let Some(key) = &claim.caller_key {
@@ -220,7 +221,7 @@ impl State {
         let mut found: Vec<Approval> = self
             .approvals
             .iter()
-            .map(|approval| as_of(approval, now))
+            .map(|approval| as_of(approval.clone(), now))
             .filter(|approval| filter.run_id.as_ref().is_none_or(|run| approval.run_id == *run))
             .filter(|approval| filter.state.is_none_or(|state| approval.state == state))
             .collect();
@@ -261,10 +262,6 @@ impl Run {
         self.events.extend(appended.iter().cloned());
         appended
     }
-}
-
-fn as_of(approval: &Approval, now: Timestamp) -> Approval {
-    Approval { state: approval.state_at(now), ..approval.clone() }
 }
 
 /// A run that somebody drives.
@@ -351,7 +348,11 @@ impl Journal for MemoryJournal {
     fn approval<'a>(&'a self, approval: &'a ApprovalId) -> BoxFuture<'a, Result<Option<Approval>, JournalError>> {
         Box::pin(async move {
             self.commit(|state, now| {
-                Ok(state.approvals.iter().find(|known| known.approval_id == *approval).map(|found| as_of(found, now)))
+                Ok(state
+                    .approvals
+                    .iter()
+                    .find(|known| known.approval_id == *approval)
+                    .map(|found| as_of(found.clone(), now)))
             })
         })
     }

@@ -14,8 +14,10 @@ use crate::sqlite::SqliteJournal;
 /// - `sqlite:PATH`: one file, kept for good. `PATH` is taken as it stands, relative to the working directory. A missing
 ///   folder is made for the owner alone (mode 0700), and so is a missing file (0600).
 /// - `memory:`: gone with the process.
+/// - `postgres://USER:PASSWORD@HOST/DATABASE` (feature `postgres`): the schema `lockgate` of a PostgreSQL database, 15 or
+///   newer.
 ///
-/// Times and expiries come from `clock`.
+/// Times and expiries come from `clock`; PostgreSQL has its own, so that machines that share it agree.
 pub fn open(url: &str, clock: Arc<dyn Clock>) -> Result<Arc<dyn Journal>, OpenError> {
     match url.split_once(':') {
         Some(("memory", "")) => Ok(Arc::new(MemoryJournal::new(clock))),
@@ -23,6 +25,8 @@ pub fn open(url: &str, clock: Arc<dyn Clock>) -> Result<Arc<dyn Journal>, OpenEr
         Some(("memory", _) | ("sqlite", ":memory:")) => Err(OpenError::MemoryWithPath),
         Some(("sqlite", "")) => Err(OpenError::NoPath),
         Some(("sqlite", path)) => Ok(Arc::new(SqliteJournal::open(Path::new(path), clock)?)),
+        #[cfg(feature = "postgres")]
+        Some(("postgres" | "postgresql", _)) => Ok(Arc::new(crate::postgres::PostgresJournal::open(url)?)),
         // Only the scheme is repeated: the rest of a URL may hold a password.
         Some((scheme, _)) => Err(OpenError::UnknownScheme(scheme.to_owned())),
         None => Err(OpenError::NoScheme),

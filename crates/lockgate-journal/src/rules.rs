@@ -1,4 +1,4 @@
-//! What the journal decides, apart from how it stores: pure functions that both backends ask inside their commit.
+//! What the journal decides, apart from how it stores: pure functions that every backend asks inside its commit.
 
 use std::sync::Arc;
 
@@ -9,7 +9,9 @@ use lockgate_contract::event::{
     ApprovalDecided, Body, CallReconciled, EventType, Finding, NewEvent, RunLeaseTaken, Settled, ToolAnsweredLate,
 };
 use lockgate_contract::ids::{CallId, RunId};
-use lockgate_contract::ports::{CallerKey, ClaimRefused, Decision, DecisionRefused, JournalError, KeyHolder, Lease, Settling};
+use lockgate_contract::ports::{
+    CallerKey, ClaimRefused, Decision, DecisionRefused, JournalError, KeyHolder, Lease, Settling,
+};
 use lockgate_contract::run::RunStatus;
 use lockgate_contract::time::Timestamp;
 
@@ -80,11 +82,6 @@ impl CallState {
         let known = Self::ALL.into_iter().find(|known| known.word() == word);
         known.ok_or_else(|| JournalError::Corrupt(format!("a call has the unknown state `{word}`")))
     }
-
-    /// Whether an attempt may start.
-    pub(crate) fn may_start(self) -> bool {
-        matches!(self, Self::Running | Self::Open)
-    }
 }
 
 /// What is stored of a call: where it stands, and the last attempt that was started, 0 where none was.
@@ -92,6 +89,14 @@ impl CallState {
 pub(crate) struct StoredCall {
     pub(crate) state: CallState,
     pub(crate) attempt: u32,
+}
+
+/// Whether this attempt of a call may start: a later one than any before it, of a call that has no result.
+pub(crate) fn may_start(stored: Option<StoredCall>, attempt: u32) -> bool {
+    attempt > 0
+        && stored.is_none_or(|stored| {
+            matches!(stored.state, CallState::Running | CallState::Open) && attempt > stored.attempt
+        })
 }
 
 /// What a result comes to: the events that are written, and where the call stands afterwards; nothing where it stays.
@@ -193,9 +198,14 @@ pub(crate) fn key_is_free(
     }
 }
 
-/// The event with which a driver takes a run over, in the step that the run is in. `holder` says to people who it is.
-pub(crate) fn lease_taken(epoch: u64, step: u32, holder: String) -> NewEvent {
-    NewEvent::new(step, None, Body::RunLeaseTaken(RunLeaseTaken { epoch, holder }))
+/// The event with which a driver takes a run over, in the step that the run is in.
+pub(crate) fn lease_taken(epoch: u64, step: u32) -> NewEvent {
+    NewEvent::new(step, None, Body::RunLeaseTaken(RunLeaseTaken { epoch, holder: holder() }))
+}
+
+/// Who takes it, for people.
+pub(crate) fn holder() -> String {
+    format!("process {}", std::process::id())
 }
 
 /// What came of a decision: the event that records it, and the new record or why there is none. Both are stored.

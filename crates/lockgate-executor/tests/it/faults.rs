@@ -124,7 +124,7 @@ async fn what_does_not_stand_is_written_with_the_ending() {
     let bench = secretive(Answer::Native).build().await;
     let request = bench.request("write", "{}");
     let of_call = NewEvent { call_id: Some(request.call.call_id.clone()), ..note() };
-    bench.journal.inner().append(&bench.run_id, vec![of_call]).await.unwrap();
+    bench.journal.inner().append(&Lease::first(bench.run_id.clone()), vec![of_call]).await.unwrap();
     bench.journal.fail(Method::Claim, 0, Fault::UnknownNotWritten);
     bench.send(&request).await;
     assert_eq!(bench.kinds().await, ["note.added", "tool.requested", "tool.failed"]);

@@ -1,12 +1,10 @@
-//! Queries, and the way from rows to the words of the contract. A value that the contract does not know is
-//! [`JournalError::Corrupt`], never a guess.
+//! Queries.
 
 use lockgate_contract::approval::{Approval, ApprovalState};
-use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::event::{Event, EventType};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{ApprovalFilter, CallerKey, JournalError, KeyHolder, RunFilter, RunRecord};
-use lockgate_contract::run::{RunKind, RunStatus};
+use lockgate_contract::run::RunStatus;
 use lockgate_contract::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
@@ -14,6 +12,7 @@ use super::connection::settings;
 use super::fault::storage;
 use super::schema;
 use crate::rules::{CallState, StoredCall};
+use crate::stored::{self, Answered, as_of, column, document, number};
 
 const RUN: &str = "SELECT run_id, tenant, kind, title, status, next_seq, created_at, updated_at FROM run";
 const APPROVAL: &str = "SELECT question, state, decided_by, decided_at, reason, consumed_at FROM approval";
@@ -157,33 +156,13 @@ pub(super) fn describe(connection: &Connection) -> Result<Vec<(String, String)>,
     Ok(facts.map(|(name, fact)| (name.to_owned(), fact)).to_vec())
 }
 
-/// How a number of the contract stands in a column. Numbers beyond a column's range do not occur, and as a bound they mean
-/// "beyond everything".
-pub(super) fn column(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-/// A column's number as the contract has it.
-pub(super) fn number(column: i64) -> Result<u64, JournalError> {
-    u64::try_from(column).map_err(|_| JournalError::Corrupt(format!("`{column}` stands where a count belongs")))
-}
-
-/// How a kind of run stands in a column.
-pub(super) fn kind_word(kind: RunKind) -> &'static str {
-    match kind {
-        RunKind::Agent => "agent",
-        RunKind::Direct => "direct",
-    }
-}
-
 fn run_row(row: &Row<'_>) -> Result<RunRecord, JournalError> {
     let run_id: String = get(row, 0)?;
     let kind: String = get(row, 2)?;
     let status: Option<String> = get(row, 4)?;
-    let kind = [RunKind::Agent, RunKind::Direct].into_iter().find(|known| kind_word(*known) == kind).ok_or(kind);
     Ok(RunRecord {
-        kind: kind.map_err(|kind| JournalError::Corrupt(format!("run `{run_id}` has the unknown kind `{kind}`")))?,
-        status: status.map(|word| run_status(&run_id, &word)).transpose()?,
+        kind: stored::run_kind(&run_id, &kind)?,
+        status: status.map(|word| stored::run_status(&run_id, &word)).transpose()?,
         run_id: RunId::new(run_id),
         tenant: get(row, 1)?,
         title: get(row, 3)?,
@@ -194,56 +173,15 @@ fn run_row(row: &Row<'_>) -> Result<RunRecord, JournalError> {
     })
 }
 
-fn run_status(run: &str, word: &str) -> Result<RunStatus, JournalError> {
-    [
-        RunStatus::Completed,
-        RunStatus::LimitReached,
-        RunStatus::WaitingForApproval,
-        RunStatus::NeedsReconciliation,
-        RunStatus::Failed,
-        RunStatus::Cancelled,
-    ]
-    .into_iter()
-    .find(|known| known.word() == word)
-    .ok_or_else(|| JournalError::Corrupt(format!("run `{run}` has the unknown status `{word}`")))
-}
-
 fn approval_row(row: &Row<'_>) -> Result<Approval, JournalError> {
-    let question = document(get(row, 0)?, || "a question".to_owned())?;
-    let asked: Approval =
-        question.decode().map_err(|error| JournalError::Corrupt(format!("a question cannot be read: {error}")))?;
-    let state: String = get(row, 1)?;
-    let time = |at: usize| Ok(get::<Option<i64>>(row, at)?.map(Timestamp::from_millis));
-    Ok(Approval {
-        state: approval_state(&asked.approval_id, &state)?,
+    let answered = Answered {
+        state: get(row, 1)?,
         decided_by: get(row, 2)?,
-        decided_at: time(3)?,
+        decided_at: get(row, 3)?,
         reason: get(row, 4)?,
-        consumed_at: time(5)?,
-        ..asked
-    })
-}
-
-fn approval_state(approval: &ApprovalId, word: &str) -> Result<ApprovalState, JournalError> {
-    [
-        ApprovalState::Pending,
-        ApprovalState::Granted,
-        ApprovalState::Denied,
-        ApprovalState::Consumed,
-        ApprovalState::Withdrawn,
-    ]
-    .into_iter()
-    .find(|known| known.word() == word)
-    .ok_or_else(|| JournalError::Corrupt(format!("approval `{approval}` has the unknown state `{word}`")))
-}
-
-fn as_of(approval: Approval, now: Timestamp) -> Approval {
-    Approval { state: approval.state_at(now), ..approval }
-}
-
-fn document(text: String, what: impl FnOnce() -> String) -> Result<Document, JournalError> {
-    Document::parse(text, Limits::OWN)
-        .map_err(|error| JournalError::Corrupt(format!("{} cannot be read: {error}", what())))
+        consumed_at: get(row, 5)?,
+    };
+    stored::approval(get(row, 0)?, answered)
 }
 
 fn get<T: rusqlite::types::FromSql>(row: &Row<'_>, at: usize) -> Result<T, JournalError> {

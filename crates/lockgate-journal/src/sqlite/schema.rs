@@ -1,26 +1,15 @@
 //! The schema: which migrations there are, and which of them a file has.
-//!
-//! Migrations go forward only, in order, each with its checksum in `meta`. A file that is newer than this program is
-//! refused; so is one whose migrations are not the ones that this program knows under those numbers.
 
 use std::path::Path;
 
-use lockgate_contract::digest::Digest;
-use lockgate_contract::ports::JournalError;
 use lockgate_contract::time::Timestamp;
 use rusqlite::{Connection, ErrorCode, TransactionBehavior, params};
 
 use super::fault::storage;
 use crate::error::OpenError;
+use crate::migration::{self, Migration, Unfit};
 
-/// One step of the schema.
-struct Migration {
-    version: u32,
-    name: &'static str,
-    sql: &'static str,
-}
-
-/// Every step, oldest first. A published one is never edited: add another.
+/// Every step, oldest first.
 const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, name: "journal", sql: include_str!("migrations/0001_journal.sql") },
     Migration { version: 2, name: "leases", sql: include_str!("migrations/0002_leases.sql") },
@@ -36,12 +25,6 @@ const META: &str = "
         checksum   TEXT NOT NULL,
         applied_at INTEGER NOT NULL
     ) STRICT";
-
-impl Migration {
-    fn checksum(&self) -> String {
-        Digest::of_text("lockgate.migration.v1", self.sql).to_string()
-    }
-}
 
 /// Whether the file is a journal that this program may use, or an empty file that may become one. Changes nothing, and
 /// answers with the version of its schema, 0 for an empty file.
@@ -62,29 +45,19 @@ fn examine(connection: &Connection, path: &Path) -> Result<u32, OpenError> {
             return Ok(0);
         }
         let cause = "it is a database of another program".to_owned();
-        return Err(OpenError::NotAJournal { path: path.to_owned(), cause });
+        return Err(OpenError::NotAJournal { journal: path.display().to_string(), cause });
     }
     let applied = applied(connection).map_err(fault)?;
-    let found = applied.last().map_or(0, |(version, _)| *version);
-    let known = newest();
-    if found > known {
-        return Err(JournalError::TooNew { found, known }.into());
-    }
-    let expected = MIGRATIONS.iter().take(applied.len());
-    match applied
-        .iter()
-        .zip(expected)
-        .find(|((version, checksum), migration)| *version != migration.version || *checksum != migration.checksum())
-    {
-        Some(((version, _), _)) => Err(OpenError::OtherMigration { path: path.to_owned(), version: *version }),
-        None => Ok(found),
-    }
+    migration::examine(MIGRATIONS, &applied).map_err(|unfit| match unfit {
+        Unfit::TooNew(error) => error.into(),
+        Unfit::Other { version } => OpenError::OtherMigration { journal: path.display().to_string(), version },
+    })
 }
 
 /// Applies what is missing, in one transaction that only one process can hold.
 pub(super) fn migrate(connection: &mut Connection, path: &Path, now: Timestamp) -> Result<(), OpenError> {
     // Most files are up to date: those are opened without the lock, also while another process writes.
-    if check(connection, path)? == newest() {
+    if check(connection, path)? == migration::newest(MIGRATIONS) {
         return Ok(());
     }
     let fault = |error| refusal(path, error);
@@ -115,17 +88,13 @@ pub(super) fn refusal(path: &Path, error: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => {
-            OpenError::NotAJournal { path, cause: "it is not an SQLite database".to_owned() }
+            OpenError::NotAJournal { journal: path.display().to_string(), cause: "it is not an SQLite database".to_owned() }
         }
         Some(
             ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::SystemIoFailure,
         ) => OpenError::Access { action: "open the journal", path, cause: error.to_string() },
         _ => OpenError::Journal(storage(error)),
     }
-}
-
-fn newest() -> u32 {
-    MIGRATIONS.last().map_or(0, |migration| migration.version)
 }
 
 fn applied(connection: &Connection) -> rusqlite::Result<Vec<(u32, String)>> {

@@ -15,6 +15,7 @@ use rusqlite::{Connection, OptionalExtension as _, Params, params};
 use super::fault::storage;
 use super::read;
 use crate::rules::{self, StatusChange};
+use crate::stored;
 
 /// Makes a run with its first event.
 pub(super) fn create_run(connection: &Connection, run: NewRun, now: Timestamp) -> Result<(Lease, Appended), JournalError> {
@@ -27,10 +28,10 @@ pub(super) fn create_run(connection: &Connection, run: NewRun, now: Timestamp) -
         params![
             lease.as_str(),
             run.tenant,
-            read::kind_word(run.kind),
+            stored::kind_word(run.kind),
             run.title,
             now.as_millis(),
-            read::column(lease.epoch)
+            stored::column(lease.epoch)
         ],
     )?;
     if made == 0 {
@@ -49,10 +50,9 @@ pub(super) fn take_lease(connection: &Connection, run: &RunId, now: Timestamp) -
         .optional()
         .map_err(storage)?
         .ok_or_else(|| JournalError::NoSuchRun(run.clone()))?;
-    let lease = Lease { run_id: run.clone(), epoch: read::number(epoch)? };
+    let lease = Lease { run_id: run.clone(), epoch: stored::number(epoch)? };
     let step = read::step(connection, run)?;
-    let holder = format!("process {}", std::process::id());
-    append(connection, &lease, vec![rules::lease_taken(lease.epoch, step, holder)], now)?;
+    append(connection, &lease, vec![rules::lease_taken(lease.epoch, step)], now)?;
     Ok(lease)
 }
 
@@ -86,7 +86,7 @@ fn add(
             "INSERT INTO event (run_id, seq, at, kind, v, step, call_id, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             params![
                 run.as_str(),
-                read::column(event.seq),
+                stored::column(event.seq),
                 event.at.as_millis(),
                 event.kind.word(),
                 event.v,
@@ -127,7 +127,7 @@ fn take_numbers(
         StatusChange::Clear => (true, None),
         StatusChange::Set(status) => (true, Some(status.word())),
     };
-    let count = read::column(events.len() as u64);
+    let count = stored::column(events.len() as u64);
     let first = connection
         .prepare_cached(
             "UPDATE run
@@ -140,7 +140,7 @@ fn take_numbers(
         .optional()
         .map_err(storage)?
         .ok_or_else(|| JournalError::NoSuchRun(run.clone()))?;
-    read::number(first)
+    stored::number(first)
 }
 
 /// Opens a question.

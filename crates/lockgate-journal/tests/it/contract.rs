@@ -20,6 +20,13 @@ macro_rules! contract {
                 super::$test(crate::support::Fixture::sqlite()).await;
             })+
         }
+        #[cfg(feature = "postgres")]
+        mod postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                super::$test(crate::support::Fixture::postgres()).await;
+            })+
+        }
     };
 }
 

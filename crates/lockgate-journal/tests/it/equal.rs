@@ -1,4 +1,4 @@
-//! Both journals, told the same, answer the same and hold the same.
+//! Journals of every kind, told the same, answer the same and hold the same.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ const KINDS: [&str; 9] = [
 const ANSWERS: [ApprovalState; 4] =
     [ApprovalState::Granted, ApprovalState::Denied, ApprovalState::Withdrawn, ApprovalState::Consumed];
 
-/// One thing that is done to both journals. Numbers choose among few, so that things meet each other.
+/// One thing that is done to two journals. Numbers choose among few, so that things meet each other.
 #[derive(Debug, Clone)]
 enum Step {
     Create(usize),
@@ -187,26 +187,40 @@ async fn everything(f: &Fixture) -> Vec<String> {
     all
 }
 
+/// Tells both the same, and compares what they say and hold.
+async fn compare(memory: Fixture, mut other: Fixture, steps: &[Step]) -> Result<(), TestCaseError> {
+    for f in [&memory, &other] {
+        f.create("run-a").await;
+    }
+    for step in steps {
+        prop_assert_eq!(apply(&memory, step).await, apply(&other, step).await, "{:?}", step);
+    }
+    prop_assert_eq!(everything(&memory).await, everything(&other).await);
+    // And once more from the disk.
+    let reopened = other.second();
+    other.journal = reopened;
+    prop_assert_eq!(everything(&memory).await, everything(&other).await);
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn memory_and_sqlite_do_the_same(steps in steps()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(async {
-            let (memory, mut sqlite) = (Fixture::memory(), Fixture::sqlite());
-            for f in [&memory, &sqlite] {
-                f.create("run-a").await;
-            }
-            for step in &steps {
-                prop_assert_eq!(apply(&memory, step).await, apply(&sqlite, step).await, "{:?}", step);
-            }
-            prop_assert_eq!(everything(&memory).await, everything(&sqlite).await);
-            // And once more from the disk.
-            let reopened = sqlite.second();
-            sqlite.journal = reopened;
-            prop_assert_eq!(everything(&memory).await, everything(&sqlite).await);
-            Ok(())
-        })?;
+        runtime.block_on(compare(Fixture::memory(), Fixture::sqlite(), &steps))?;
+    }
+}
+
+#[cfg(feature = "postgres")]
+proptest! {
+    // Fewer: each has a database of its own.
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn memory_and_postgres_do_the_same(steps in steps()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(compare(Fixture::memory(), Fixture::postgres(), &steps))?;
     }
 }

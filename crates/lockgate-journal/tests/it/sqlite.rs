@@ -247,7 +247,7 @@ async fn what_cannot_be_read_is_told_and_not_guessed() {
 fn urls_say_which_journal() {
     for (url, message) in [
         ("journal.db", "does not say what kind"),
-        ("postgres://user:secret@host/db", "`postgres:` is not a kind of journal"),
+        ("oracle://user:secret@host/db", "`oracle:` is not a kind of journal"),
         ("sqlite:", "names no file"),
         ("sqlite::memory:", "has no path"),
         ("memory:x", "has no path"),
@@ -257,7 +257,7 @@ fn urls_say_which_journal() {
         assert!(error.hint().contains("`sqlite:"), "{url}: {}", error.hint());
         assert!(!error.to_string().contains("secret"), "{error}");
     }
-    let unknown = open("postgres://host", ManualClock::new()).map(drop).unwrap_err().to_string();
+    let unknown = open("oracle://host", ManualClock::new()).map(drop).unwrap_err().to_string();
     assert!(unknown.contains("`sqlite:PATH`") && unknown.contains("`memory:`"), "{unknown}");
 }
 
@@ -383,5 +383,5 @@ async fn a_newer_schema_is_refused() {
     assert!(error.hint().contains("newer version"));
     other.execute("DELETE FROM meta WHERE version = 3", []).unwrap();
     other.execute("UPDATE meta SET checksum = 'sha256:x'", []).unwrap();
-    assert_eq!(refusal(&path), OpenError::OtherMigration { path: path.clone(), version: 1 });
+    assert_eq!(refusal(&path), OpenError::OtherMigration { journal: path.display().to_string(), version: 1 });
 }

@@ -1,5 +1,8 @@
 //! A clock that stands still until it is moved, journals to test, and short ways to say what is stored.
 
+#[cfg(feature = "postgres")]
+pub(crate) mod database;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -49,23 +52,50 @@ pub(crate) struct Fixture {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) folder: Option<TempDir>,
+    #[cfg(feature = "postgres")]
+    pub(crate) database: Option<database::Database>,
 }
 
 impl Fixture {
     pub(crate) fn memory() -> Self {
         let clock = ManualClock::new();
-        Self { journal: Arc::new(MemoryJournal::new(clock.clone())), clock, folder: None }
+        Self {
+            journal: Arc::new(MemoryJournal::new(clock.clone())),
+            clock,
+            folder: None,
+            #[cfg(feature = "postgres")]
+            database: None,
+        }
     }
 
     pub(crate) fn sqlite() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = ManualClock::new();
         let journal = SqliteJournal::open(&folder.path().join("journal.db"), clock.clone()).unwrap();
-        Self { journal: Arc::new(journal), clock, folder: Some(folder) }
+        Self {
+            journal: Arc::new(journal),
+            clock,
+            folder: Some(folder),
+            #[cfg(feature = "postgres")]
+            database: None,
+        }
     }
 
-    /// Another handle on the same file, as another process would have one.
+    /// In a database of its own.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn postgres() -> Self {
+        let database = database::Database::new();
+        let clock = ManualClock::new();
+        let journal = database.journal(clock.clone());
+        Self { journal: Arc::new(journal), clock, folder: None, database: Some(database) }
+    }
+
+    /// Another handle on the same file or database, as another process would have one.
     pub(crate) fn second(&self) -> Arc<dyn Journal> {
+        #[cfg(feature = "postgres")]
+        if let Some(database) = &self.database {
+            return Arc::new(database.journal(self.clock.clone()));
+        }
         let path = self.folder.as_ref().unwrap().path().join("journal.db");
         Arc::new(SqliteJournal::open(&path, self.clock.clone()).unwrap())
     }

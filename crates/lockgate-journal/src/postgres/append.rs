@@ -1,0 +1,75 @@
+//! Events get their numbers.
+
+use futures_util::future::try_join;
+use lockgate_contract::event::{Event, NewEvent};
+use lockgate_contract::ids::CallId;
+use lockgate_contract::ports::{Appended, JournalError};
+
+use super::connection::Values;
+use super::statements::Statement;
+use super::transaction::{Locked, Transaction};
+use crate::rules::StatusChange;
+use crate::stored::column;
+
+/// Adds events to a locked run.
+///
+/// INVARIANT: numbers have no gaps and no doubles, whoever writes: the run is locked from the moment its counter was read
+/// until the transaction ends, and `Locked` is used up.
+pub(super) async fn add(
+    transaction: &Transaction<'_>,
+    locked: Locked,
+    events: Vec<NewEvent>,
+) -> Result<Appended, JournalError> {
+    if events.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (changes, status) = match StatusChange::of(&events) {
+        StatusChange::Keep => (false, None),
+        StatusChange::Clear => (true, None),
+        StatusChange::Set(status) => (true, Some(status.word())),
+    };
+    let Locked { run, tenant, next_seq, now, .. } = locked;
+    let mut appended: Appended = Vec::with_capacity(events.len());
+    for (seq, event) in (next_seq.unsigned_abs()..).zip(events) {
+        appended.push(event.numbered(run.clone(), seq, now));
+    }
+    let rows = Columns::of(&appended);
+    let (count, now) = (column(appended.len() as u64), now.as_millis());
+    let advance: Values<'_> = &[&run.as_str(), &count, &now, &changes, &status, &next_seq];
+    let insert: Values<'_> =
+        &[&tenant, &run.as_str(), &now, &rows.seq, &rows.kind, &rows.v, &rows.step, &rows.call_id, &rows.data];
+    let (advanced, _) = try_join(
+        transaction.execute(Statement::Advance, advance),
+        transaction.execute(Statement::InsertEvents, insert),
+    )
+    .await?;
+    if advanced == 1 {
+        transaction.has_news_of(run);
+        Ok(appended)
+    } else {
+        Err(JournalError::Corrupt(format!("the counter of run `{run}` was moved while it was locked")))
+    }
+}
+
+/// Events by column: however many they are, they are one statement.
+struct Columns<'e> {
+    seq: Vec<i64>,
+    kind: Vec<&'e str>,
+    v: Vec<i64>,
+    step: Vec<i64>,
+    call_id: Vec<Option<&'e str>>,
+    data: Vec<&'e str>,
+}
+
+impl<'e> Columns<'e> {
+    fn of(events: &'e [Event]) -> Self {
+        Self {
+            seq: events.iter().map(|event| column(event.seq)).collect(),
+            kind: events.iter().map(|event| event.kind.word()).collect(),
+            v: events.iter().map(|event| i64::from(event.v)).collect(),
+            step: events.iter().map(|event| i64::from(event.step)).collect(),
+            call_id: events.iter().map(|event| event.call_id.as_ref().map(CallId::as_str)).collect(),
+            data: events.iter().map(|event| event.data.text()).collect(),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Every statement of the journal. They are prepared when a connection is made, so that later ones can be sent without
+//! waiting for the answers of earlier ones.
+
+/// Names each statement, and lists them all.
+macro_rules! statements {
+    ($($(#[$why:meta])* $name:ident: $sql:expr;)+) => {
+        /// A statement that every connection has prepared.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(super) enum Statement {
+            $($(#[$why])* $name,)+
+        }
+
+        impl Statement {
+            /// All of them: each stands at its own number.
+            pub(super) const ALL: &[Self] = &[$(Self::$name,)+];
+
+            /// Its text.
+            pub(super) fn sql(self) -> &'static str {
+                match self {
+                    $(Self::$name => $sql,)+
+                }
+            }
+        }
+    };
+}
+
+statements! {
+    /// For this transaction alone, so that a connection that goes to others takes nothing along: whose rows there are, how
+    /// long to wait for a row that another one writes, and how long this one may keep others waiting while it does nothing.
+    Configure: "SELECT set_config('lockgate.tenant', $1, true), set_config('lock_timeout', $2, true),
+                       set_config('idle_in_transaction_session_timeout', $2, true)";
+    /// The time now: not when the transaction began, which may have waited since.
+    Now: "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+    /// INVARIANT: whoever writes into a run has this lock; so its numbers have no gaps, and its lease is looked at in the
+    /// transaction that writes.
+    Lock: "SELECT tenant, epoch, next_seq, lease_until FROM lockgate.run WHERE run_id = $1 FOR UPDATE";
+    CreateRun: "INSERT INTO lockgate.run (run_id, tenant, kind, title, next_seq, epoch, lease_holder, lease_until,
+                                          created_at, updated_at)
+                VALUES ($1, $2, $3, $4, 1, $5, $6, $7, $8, $8)
+                ON CONFLICT (run_id) DO NOTHING";
+    TakeLease: "UPDATE lockgate.run SET epoch = $2, lease_holder = $3, lease_until = $4 WHERE run_id = $1";
+    /// The step that a run is in.
+    Step: "SELECT coalesce(max(step), 0)::bigint FROM lockgate.event WHERE run_id = $1";
+    RenewLease: "UPDATE lockgate.run SET lease_until = $2 WHERE run_id = $1";
+    ReleaseLease: "UPDATE lockgate.run SET lease_holder = NULL, lease_until = NULL WHERE run_id = $1 AND epoch = $2";
+    /// Takes numbers from the run's counter.
+    Advance: "UPDATE lockgate.run
+              SET next_seq = next_seq + $2, updated_at = $3, status = CASE WHEN $4 THEN $5 ELSE status END
+              WHERE run_id = $1 AND next_seq = $6";
+    InsertEvents: "INSERT INTO lockgate.event (tenant, run_id, seq, at, kind, v, step, call_id, data)
+                   SELECT $1, $2, e.seq, $3, e.kind, e.v, e.step, e.call_id, e.data
+                   FROM unnest($4::bigint[], $5::text[], $6::bigint[], $7::bigint[], $8::text[], $9::text[])
+                        AS e (seq, kind, v, step, call_id, data)";
+    /// Tells whoever watches which runs have something new.
+    Notify: "SELECT pg_notify('lockgate_runs', run_id) FROM unnest($1::text[]) AS run_id";
+    Ask: "INSERT INTO lockgate.approval (approval_id, tenant, run_id, call_id, state, requested_at, expires_at, question)
+          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+          ON CONFLICT (approval_id) DO NOTHING";
+    Claim: "INSERT INTO lockgate.call AS c (tenant, run_id, call_id, state, attempt, step, tool_name, effect,
+                                            arguments_digest, idempotency_key, approval_id, started_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+            ON CONFLICT (run_id, call_id) DO UPDATE
+            SET state = excluded.state, attempt = excluded.attempt, step = excluded.step, tool_name = excluded.tool_name,
+                effect = excluded.effect, arguments_digest = excluded.arguments_digest,
+                idempotency_key = excluded.idempotency_key, approval_id = excluded.approval_id,
+                started_at = excluded.started_at";
+    Consume: "UPDATE lockgate.approval SET state = $2, consumed_at = $3 WHERE approval_id = $1";
+    /// Waits for another transaction that takes the same key.
+    TakeKey: "INSERT INTO lockgate.caller_key (tenant, key, request, run_id, call_id, expires_at)
+              VALUES ($1, $2, $3, $4, $5, $6)
+              ON CONFLICT (tenant, key) DO NOTHING";
+    KeyHolder: "SELECT run_id, call_id, request, expires_at FROM lockgate.caller_key
+                WHERE tenant = $1 AND key = $2 FOR UPDATE";
+    PassKey: "UPDATE lockgate.caller_key SET request = $3, run_id = $4, call_id = $5, expires_at = $6
+              WHERE tenant = $1 AND key = $2";
+    Settle: "INSERT INTO lockgate.call AS c (tenant, run_id, call_id, state, attempt, settled_at)
+             VALUES ($1, $2, $3, $4, $5, $6)
+             ON CONFLICT (run_id, call_id) DO UPDATE
+             SET state = excluded.state, attempt = greatest(c.attempt, excluded.attempt), settled_at = excluded.settled_at";
+    Reconcile: "UPDATE lockgate.call SET state = $3 WHERE run_id = $1 AND call_id = $2";
+    Withdraw: "UPDATE lockgate.approval SET state = $2 WHERE approval_id = ANY ($1)";
+    Keep: "INSERT INTO lockgate.artifact (tenant, run_id, artifact_id, text) VALUES ($1, $2, $3, $4)
+           ON CONFLICT (run_id, artifact_id) DO NOTHING";
+    Decide: "UPDATE lockgate.approval SET state = $2, decided_by = $3, decided_at = $4, reason = $5 WHERE approval_id = $1";
+    Run: "SELECT run_id, tenant, kind, title, status, next_seq, created_at, updated_at FROM lockgate.run WHERE run_id = $1";
+    Runs: "SELECT run_id, tenant, kind, title, status, next_seq, created_at, updated_at FROM lockgate.run
+           WHERE $1::text IS NULL OR status = $1 ORDER BY created_at DESC, place DESC LIMIT $2";
+    Events: "SELECT seq, at, kind, v, step, call_id, data FROM lockgate.event WHERE run_id = $1 AND seq > $2 ORDER BY seq";
+    Call: "SELECT state, attempt FROM lockgate.call WHERE run_id = $1 AND call_id = $2";
+    RunOfApproval: "SELECT run_id FROM lockgate.approval WHERE approval_id = $1";
+    Approval: "SELECT question, state, decided_by, decided_at, reason, consumed_at FROM lockgate.approval
+               WHERE approval_id = $1";
+    ApprovalsOfCall: "SELECT question, state, decided_by, decided_at, reason, consumed_at FROM lockgate.approval
+                      WHERE run_id = $1 AND call_id = $2";
+    Approvals: "SELECT question, state, decided_by, decided_at, reason, consumed_at FROM lockgate.approval
+                WHERE ($1::text IS NULL OR run_id = $1) AND ($2::text[] IS NULL OR state = ANY ($2))
+                ORDER BY requested_at, place";
+    Artifact: "SELECT text FROM lockgate.artifact WHERE run_id = $1 AND artifact_id = $2";
+    Describe: "SELECT current_database()::text, (SELECT count(*) FROM lockgate.run),
+                      pg_database_size(current_database()), (SELECT max(version) FROM lockgate.meta)";
+}
