@@ -223,7 +223,9 @@ fn run_hint(error: &RunError) -> Option<String> {
         }
         RunError::NoModel(_) => Some("add a table [model] to the run file".to_owned()),
         RunError::Busy(_) => Some("wait until it stops; `lockgate runs show RUN` says how it stands".to_owned()),
-        RunError::NothingUnknown(_) => Some("`lockgate runs list --status needs_reconciliation` shows what waits".to_owned()),
+        RunError::NothingUnknown(_) => {
+            Some("`lockgate runs list --status needs_reconciliation` shows what waits".to_owned())
+        }
         RunError::NoSuchApproval(_) | RunError::Fold { .. } | RunError::WrongKind { .. } => None,
     }
 }
@@ -235,7 +237,9 @@ fn journal_hint(error: &JournalError) -> Option<&'static str> {
             Some("look at the run before you repeat anything: `lockgate runs show RUN --all`")
         }
         JournalError::NoSuchRun(_) => Some("`lockgate runs list` shows the runs"),
-        JournalError::Fenced { .. } => Some("whoever took it over goes on with it: `lockgate runs show RUN` says how it stands"),
+        JournalError::Fenced { .. } => {
+            Some("whoever took it over goes on with it: `lockgate runs show RUN` says how it stands")
+        }
         _ => None,
     }
 }

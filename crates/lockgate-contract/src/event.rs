@@ -17,7 +17,8 @@ pub use self::body::Body;
 pub use self::data::EventData;
 pub use self::model::{ModelFailed, ModelRequested, ModelResponded, RespondedCall};
 pub use self::run::{
-    RunCancelled, RunCompleted, RunFailed, RunLeaseTaken, RunLimitReached, RunNeedsReconciliation, RunResumed, RunWaiting,
+    RunCancelled, RunCompleted, RunFailed, RunLeaseTaken, RunLimitReached, RunNeedsReconciliation, RunResumed,
+    RunWaiting,
 };
 pub use self::settled::{Audit, CallReconciled, Finding, Settled, ToolAnsweredLate, ToolAttemptFailed};
 pub use self::tool::{ToolRelaxed, ToolRequested, ToolStarted};

@@ -37,7 +37,7 @@ impl Gate {
         };
         // A handler's own panic is caught where it runs: this one is the gate's.
         let ending = ending.unwrap_or_else(|panic| Err(Trail::gate_defect(panic).into()));
-        let release = pin!(release(trail, ending.map(Checked::into_output), request.terms.may_retry));
+        let release = pin!(release(trail, ending, request.terms.may_retry));
         release.instrument(span).await
     }
 
@@ -47,7 +47,7 @@ impl Gate {
         request: &'g Request,
         scope: &'g Scope,
         trail: &mut Trail<'g>,
-    ) -> Result<Checked<'g>, Exit> {
+    ) -> Result<Checked, Exit> {
         let proposed = propose(request, self, scope, trail)?;
         let resolved = proposed.resolve(trail)?;
         let validated = resolved.validate(trail)?;

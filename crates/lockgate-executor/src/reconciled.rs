@@ -8,13 +8,14 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use lockgate_contract::event::{Body, CallReconciled, Finding, NewEvent};
 use lockgate_contract::outcome::Code;
-use lockgate_contract::tool::{Reconciled, ToolContext};
+use lockgate_contract::tool::{Output, Reconciled, ToolContext};
 
-use crate::checked::{CheckedOutput, check};
+use crate::checked::Checked;
 use crate::exit::{Exit, Refusal};
 use crate::gate::Gate;
 use crate::proposed::propose;
 use crate::released::{Released, release};
+use crate::resolved::Resolved;
 use crate::scope::{Request, Scope};
 use crate::trail::{Trail, panic_text};
 
@@ -23,8 +24,20 @@ pub(crate) const BY_TOOL: &str = "tool";
 
 /// What a tool answers, once it is looked at.
 enum Answer {
-    Done(CheckedOutput),
+    Done(Checked),
     NotDone,
+}
+
+/// What a tool says that a lost attempt came to. Made here only.
+pub(crate) struct Found<'g> {
+    resolved: Resolved<'g>,
+    output: Output,
+}
+
+impl<'g> Found<'g> {
+    pub(crate) fn into_parts(self) -> (Resolved<'g>, Output) {
+        (self.resolved, self.output)
+    }
 }
 
 impl Gate {
@@ -41,9 +54,9 @@ impl Gate {
                 }
                 Err(error) => release(trail, Err(unknown(format!("that it was not done: {error}"))), false).await,
             },
-            Ok(Answer::Done(output)) => {
+            Ok(Answer::Done(checked)) => {
                 trail.reconciled_by = Some(BY_TOOL.to_owned());
-                release(trail, Ok(output), false).await
+                release(trail, Ok(checked), false).await
             }
             Err(why) => release(trail, Err(unknown(why)), false).await,
         }
@@ -92,8 +105,8 @@ impl Gate {
         };
         guard.disarm();
         match answer {
-            Ok(Ok(Reconciled::Done(output))) => match check(resolved.tool(), output) {
-                Ok(output) => Ok(Answer::Done(output)),
+            Ok(Ok(Reconciled::Done(output))) => match (Found { resolved, output }).check() {
+                Ok(checked) => Ok(Answer::Done(checked)),
                 Err(refusal) => Err(format!("the tool's answer has a wrong form: {}", refusal.audit)),
             },
             Ok(Ok(Reconciled::NotDone)) => Ok(Answer::NotDone),

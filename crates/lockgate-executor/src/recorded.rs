@@ -76,13 +76,11 @@ impl<'g> Authorized<'g> {
         });
         match twin {
             None => Ok(()),
-            Some(twin) if spec.on_duplicate() == OnDuplicate::ShareResult => {
-                Err(Exit::Reused {
-                    earlier: twin.call_id.clone(),
-                    why: "its tool's `on_duplicate` is `share_result`, and the calls are identical",
-                    settled: Box::new(twin.settled.clone()),
-                })
-            }
+            Some(twin) if spec.on_duplicate() == OnDuplicate::ShareResult => Err(Exit::Reused {
+                earlier: twin.call_id.clone(),
+                why: "its tool's `on_duplicate` is `share_result`, and the calls are identical",
+                settled: Box::new(twin.settled.clone()),
+            }),
             Some(twin) => Err(Refusal::new(
                 Code::DuplicateCall,
                 format!("identical to `{}`, and `on_duplicate` is `reject`", twin.call_id),
@@ -144,7 +142,8 @@ impl<'g> Authorized<'g> {
     async fn key_taken(&self, holder: KeyHolder) -> Exit {
         const PAUSE: Duration = Duration::from_millis(20);
         if holder.request != self.request_digest() {
-            let audit = format!("the idempotency key belongs to call `{}`, which requests something else", holder.call_id);
+            let audit =
+                format!("the idempotency key belongs to call `{}`, which requests something else", holder.call_id);
             return Refusal::new(Code::IdempotencyConflict, audit).into();
         }
         let (gate, scope) = (self.gate(), self.scope());

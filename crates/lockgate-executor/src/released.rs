@@ -11,7 +11,7 @@ use lockgate_contract::outcome::{Code, Status};
 use lockgate_contract::ports::{JournalError, StoredArtifact};
 use lockgate_contract::result::{ActionOutcome, Meta, ToolResult};
 
-use crate::checked::CheckedOutput;
+use crate::checked::{Checked, CheckedOutput};
 use crate::exit::{Exit, Refusal};
 use crate::limit::shorten;
 use crate::trail::{Stage, StageTimes, Trail};
@@ -101,11 +101,11 @@ impl Open {
 }
 
 /// Ends a call.
-pub(crate) async fn release(mut trail: Trail<'_>, ending: Result<CheckedOutput, Exit>, may_retry: bool) -> Released {
+pub(crate) async fn release(mut trail: Trail<'_>, ending: Result<Checked, Exit>, may_retry: bool) -> Released {
     let (settled, artifact) = match ending {
-        Ok(output) => {
+        Ok(checked) => {
             // An output that cannot be scrubbed is not shown.
-            match catch_unwind(AssertUnwindSafe(|| succeeded(&mut trail, output))) {
+            match catch_unwind(AssertUnwindSafe(|| succeeded(&mut trail, checked))) {
                 Ok(released) => released,
                 Err(panic) => (trail.settled_as(Trail::gate_defect(panic)), None),
             }
@@ -140,8 +140,8 @@ pub(crate) async fn release(mut trail: Trail<'_>, ending: Result<CheckedOutput, 
 }
 
 /// Scrubs and limits an output.
-fn succeeded(trail: &mut Trail<'_>, checked: CheckedOutput) -> (Arc<Settled>, Option<StoredArtifact>) {
-    let CheckedOutput { output, truncated_chars, lossy, env_reported_completion } = checked;
+fn succeeded(trail: &mut Trail<'_>, checked: Checked) -> (Arc<Settled>, Option<StoredArtifact>) {
+    let CheckedOutput { output, truncated_chars, lossy, env_reported_completion } = checked.into_output();
     let gate = trail.gate;
     let scrubbed = gate.redactor.scrub_document(&output).unwrap_or(output);
     let mut meta = Meta {

@@ -128,10 +128,7 @@ impl Runner {
                 })
             }
             // INVARIANT: a direct call has no retries, so that no attempt of it is left open.
-            Released::Held
-            | Released::AttemptFailed
-            | Released::Reopened
-            | Released::Cancelled { started: false } => {
+            Released::Held | Released::AttemptFailed | Released::Reopened | Released::Cancelled { started: false } => {
                 self.settle_direct(live, request, Code::Cancelled, false, CANCELLED).await
             }
             Released::Cancelled { started: true } => {

@@ -67,7 +67,8 @@ impl Runner {
                 }
             })
         };
-        let log = Arc::new(RunLog::new(hold.lease().clone(), Arc::clone(self.gate.journal()), state.last_seq(), observer));
+        let log =
+            Arc::new(RunLog::new(hold.lease().clone(), Arc::clone(self.gate.journal()), state.last_seq(), observer));
         let start = state.start();
         let (subject, allowed) = (Arc::new(start.subject.clone()), Arc::new(start.binding.allowed.clone()));
         let scope = Scope {

@@ -35,7 +35,8 @@ impl Runner {
         let mut live = self.open(run_id).await?;
         let call = live.call(&found.call_id).filter(|call| call.has_unknown_effect()).cloned();
         let call = call.ok_or_else(|| RunError::NothingUnknown(found.call_id.clone()))?;
-        let settled = call.settled.as_ref().filter(|_| found.finding == Finding::Done).map(|lost| done(lost, &found.by));
+        let settled =
+            call.settled.as_ref().filter(|_| found.finding == Finding::Done).map(|lost| done(lost, &found.by));
         let body = CallReconciled {
             finding: found.finding,
             by: self.gate.scrub(&found.by).into_owned(),

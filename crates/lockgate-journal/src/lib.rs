@@ -20,5 +20,5 @@ pub use error::OpenError;
 pub use memory::MemoryJournal;
 pub use open::open;
 #[cfg(feature = "postgres")]
-pub use postgres::{PostgresDurability, PostgresClock, PostgresJournal, PostgresOptions};
+pub use postgres::{PostgresClock, PostgresDurability, PostgresJournal, PostgresOptions};
 pub use sqlite::{SqliteJournal, SqliteOptions};

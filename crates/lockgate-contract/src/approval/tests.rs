@@ -16,6 +16,7 @@ fn every_part_of_the_binding_changes_the_digest() {
     let (run, other_run) = (RunId::new("r"), RunId::new("s"));
     let base = Binding {
         arguments: &arguments,
+        attempt: None,
         call_id: &call,
         definition: Digest::of_text("t", "a"),
         effect: Effect::Write,
@@ -25,6 +26,7 @@ fn every_part_of_the_binding_changes_the_digest() {
     };
     let changed = [
         Binding { arguments: &other_arguments, ..base.clone() },
+        Binding { attempt: Some(2), ..base.clone() },
         Binding { call_id: &other_call, ..base.clone() },
         Binding { definition: Digest::of_text("t", "b"), ..base.clone() },
         Binding { effect: Effect::External, ..base.clone() },
@@ -59,6 +61,7 @@ fn arguments_as_deep_as_can_be_are_bound_too() {
         let text = format!("{{\"a\":{}{inside}{}}}", "[".repeat(depth), "]".repeat(depth));
         Binding {
             arguments: &Document::parse(text, Limits::OWN).unwrap(),
+            attempt: None,
             call_id: &CallId::new("c"),
             definition: Digest::of_text("t", "a"),
             effect: Effect::Write,

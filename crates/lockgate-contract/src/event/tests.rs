@@ -45,7 +45,7 @@ fn starts_are_what_a_refused_claim_did_not_begin() {
 
 #[test]
 fn a_type_that_is_not_known_is_kept() {
-    for word in ["", "call.reconciled", "run.Started", "run.started "] {
+    for word in ["", "call.remembered", "run.Started", "run.started "] {
         let kind = EventType::from_word(word);
         assert_eq!(kind, EventType::Other(word.to_owned())); // S-47
         assert_eq!(kind.word(), word);

@@ -97,7 +97,9 @@ impl Failure {
     /// What it says, for people.
     pub fn text(&self) -> &str {
         match self {
-            Self::Business { message, .. } | Self::Environment { message, .. } | Self::OutcomeUnknown { message } => message,
+            Self::Business { message, .. } | Self::Environment { message, .. } | Self::OutcomeUnknown { message } => {
+                message
+            }
             Self::Bug { text } => text,
         }
     }

@@ -24,7 +24,8 @@ pub type PreCheck = Arc<dyn Fn(&Arguments) -> Result<(), String> + Send + Sync>;
 pub type HarmlessWhen = Arc<dyn Fn(&Arguments) -> bool + Send + Sync>;
 
 /// Asks the outside world what became of an attempt whose result was lost.
-pub type Reconcile = Arc<dyn Fn(Arguments, ToolContext) -> BoxFuture<'static, Result<Reconciled, Failure>> + Send + Sync>;
+pub type Reconcile =
+    Arc<dyn Fn(Arguments, ToolContext) -> BoxFuture<'static, Result<Reconciled, Failure>> + Send + Sync>;
 
 /// What a tool found out about an attempt whose result was lost.
 #[derive(Debug)]

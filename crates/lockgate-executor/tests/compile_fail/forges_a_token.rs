@@ -22,8 +22,12 @@ fn ran<'g>(recorded: Recorded<'g>, output: lockgate_contract::tool::Output) -> R
     Ran { recorded, output, env_reported_completion: true }
 }
 
-fn checked<'g>(recorded: Recorded<'g>, output: lockgate_contract::document::Document) -> Checked<'g> {
-    Checked { _recorded: recorded, output, truncated_chars: 0, lossy: false, env_reported_completion: true }
+fn found<'g>(resolved: Resolved<'g>, output: lockgate_contract::tool::Output) -> Found<'g> {
+    Found { resolved, output }
+}
+
+fn checked(output: CheckedOutput) -> Checked {
+    Checked { output }
 }
 
 fn main() {}

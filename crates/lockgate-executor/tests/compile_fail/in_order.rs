@@ -15,8 +15,8 @@ async fn in_order<'g>(
     let authorized: Authorized<'g> = validated.authorize(&mut trail).await?;
     let recorded: Recorded<'g> = authorized.record(&mut trail).await?;
     let ran: Ran<'g> = recorded.run(&mut trail).await?;
-    let checked: Checked<'g> = ran.check(&mut trail)?;
-    Ok(release(trail, Ok(checked)).await)
+    let checked: Checked = ran.check(&mut trail)?;
+    Ok(release(trail, Ok(checked), false).await)
 }
 
 fn main() {}

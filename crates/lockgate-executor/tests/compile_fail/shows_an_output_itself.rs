@@ -2,7 +2,7 @@
 
 include!("gate/modules.rs");
 
-fn a_success_without_a_checked_call(trail: &mut Trail<'_>, output: checked::CheckedOutput) {
+fn a_success_without_a_checked_call(trail: &mut Trail<'_>, output: Checked) {
     let _ = released::succeeded(trail, output);
 }
 

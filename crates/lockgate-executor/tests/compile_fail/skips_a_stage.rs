@@ -23,7 +23,7 @@ fn the_handler_is_not_run<'g>(token: Recorded<'g>, trail: &mut Trail<'g>) {
 }
 
 async fn the_output_is_not_checked<'g>(token: Ran<'g>, trail: Trail<'g>) {
-    let _ = release(trail, Ok(token)).await;
+    let _ = release(trail, Ok(token), false).await;
 }
 
 fn main() {}

@@ -241,14 +241,8 @@ impl Ledger {
             (EventType::ToolRequested, None) | (EventType::ApprovalRequested, _) => self.blind = true,
             (EventType::ToolRequested, Some(place)) => self.calls[place].requested = Some(event.seq),
             (EventType::ToolStarted, Some(place)) => {
-                let start = Start {
-                    seq: event.seq,
-                    at: event.at,
-                    drive: self.drive,
-                    over: false,
-                    approved: true,
-                    body: None,
-                };
+                let start =
+                    Start { seq: event.seq, at: event.at, drive: self.drive, over: false, approved: true, body: None };
                 self.calls[place].starts.push(start);
             }
             (EventType::ToolFinished | EventType::ToolFailed, Some(place)) => {

@@ -65,7 +65,8 @@ impl Ledger {
             start.over = true;
         }
         if found.reopens() && !was_told {
-            if call.ending.take().is_some_and(|ending| ending.body.is_some_and(|body| body.status == Status::Executed)) {
+            if call.ending.take().is_some_and(|ending| ending.body.is_some_and(|body| body.status == Status::Executed))
+            {
                 self.executed = self.executed.saturating_sub(1);
             }
             self.open.insert(place);

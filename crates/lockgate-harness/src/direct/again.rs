@@ -173,7 +173,6 @@ impl Runner {
             times: None,
         }
     }
-
 }
 
 /// The next attempt of a call, with its arguments as the journal has them.

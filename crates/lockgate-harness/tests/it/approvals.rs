@@ -71,7 +71,7 @@ async fn what_is_granted_runs_once_under_its_own_id() {
         "run.waiting",
         "approval.decided",
         "run.lease_taken",
-            "run.resumed",
+        "run.resumed",
         "approval.consumed",
         "tool.started",
         "tool.finished",

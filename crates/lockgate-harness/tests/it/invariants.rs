@@ -50,8 +50,7 @@ fn check(events: &[Event]) -> Result<(), String> {
             // A question may be answered at any time, also when the answer helps nobody any more; so may what became of a
             // call be found out, and a driver take the run over to look.
             (
-                None
-                | Some(_),
+                None | Some(_),
                 EventType::ApprovalDecided
                 | EventType::CallReconciled
                 | EventType::ToolAnsweredLate

@@ -7,7 +7,10 @@ use lockgate_contract::approval::Approval;
 use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::event::{Event, EventType, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
-use lockgate_contract::ports::{Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling};
+use lockgate_contract::ports::{
+    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, Lease,
+    NewRun, RunFilter, RunHold, RunRecord, Settling,
+};
 
 /// What happens to a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,10 +71,7 @@ impl Journal for Faulty {
         Box::pin(self.commit(self.inner.create_run(run)))
     }
 
-    fn hold<'a>(
-        &'a self,
-        run: &'a RunId,
-    ) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
+    fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
         self.inner.hold(run)
     }
 

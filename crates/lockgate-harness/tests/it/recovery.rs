@@ -97,7 +97,9 @@ async fn a_tool_that_can_be_asked_is_asked() {
 
 #[tokio::test(start_paused = true)]
 async fn a_person_finds_out() {
-    for (finding, codes, entries) in [(Finding::Done, "ok", 1), (Finding::NotDone, "ok", 2), (Finding::Abandoned, "outcome_unknown", 1)] {
+    for (finding, codes, entries) in
+        [(Finding::Done, "ok", 1), (Finding::NotDone, "ok", 2), (Finding::Abandoned, "outcome_unknown", 1)]
+    {
         let (bench, run) = lost("note").await;
         assert_eq!(ended(&bench.resume(&run).await), unknown());
         // Nothing goes on by itself.
@@ -156,7 +158,9 @@ async fn a_told_model_is_told_nothing_else() {
         let before = bench.resume(&run).await;
         assert_eq!(ended(&before), (vec!["outcome_unknown".to_owned()], RunStatus::Completed));
         let state = bench.runner().reconcile(&run, found(&run, finding)).await.unwrap();
-        let told = |state: &RunState| serde_json::to_string(&RunResult::of(state).with_messages(state).model_messages).unwrap();
+        let told = |state: &RunState| {
+            serde_json::to_string(&RunResult::of(state).with_messages(state).model_messages).unwrap()
+        };
         assert_eq!(told(&state), told(&before), "{finding}");
         assert!(state.is_reconciled());
         assert_eq!(bench.world.entries().len(), 1, "a call that the model knows the end of does not run again");
@@ -261,10 +265,10 @@ async fn a_driver_that_lost_its_run_is_shut_out() {
     #[expect(clippy::disallowed_methods, reason = "what happens to the journal's own file")]
     std::fs::remove_file(lock).unwrap();
     let state = bench.runner().resume(&run, Resume::default()).await.unwrap();
-    assert_eq!((codes(&state), stop(&state).0), (
-        vec!["outcome_unknown".to_owned(), "blocked".to_owned()],
-        RunStatus::NeedsReconciliation
-    ));
+    assert_eq!(
+        (codes(&state), stop(&state).0),
+        (vec!["outcome_unknown".to_owned(), "blocked".to_owned()], RunStatus::NeedsReconciliation)
+    );
     // It sees that the run stopped without it; where the other one still drove it, it would be told that it is shut out.
     let told = paused.await.unwrap();
     let stopped = told.as_ref().is_ok_and(|state| stop(state).0 == RunStatus::NeedsReconciliation);

@@ -144,7 +144,13 @@ async fn the_history_is_only_added_to() {
     assert_eq!(lengths, [2, 5, 7]);
     assert_eq!(run.messages().len(), 8);
     let tools: Vec<&str> = asked[0].tools.iter().map(|tool| tool.name.as_str()).collect();
-    assert_eq!(tools, ["ask", "ban", "book", "charge", "finish", "look", "note", "pay", "peek", "post", "put", "send", "ship", "stat"]);
+    assert_eq!(
+        tools,
+        [
+            "ask", "ban", "book", "charge", "finish", "look", "note", "pay", "peek", "post", "put", "send", "ship",
+            "stat"
+        ]
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,7 +7,8 @@ use std::time::Duration;
 use lockgate_contract::arguments::Arguments;
 use lockgate_contract::effect::{Effect, EffectState, Idempotency, OnDuplicate, Permission};
 use lockgate_contract::tool::{
-    Failure, Handler, Output, Reconciled, ToolContext, ToolEnvironmentError, ToolExecutionError, ToolSpec, ToolSpecBuilder,
+    Failure, Handler, Output, Reconciled, ToolContext, ToolEnvironmentError, ToolExecutionError, ToolSpec,
+    ToolSpecBuilder,
 };
 use lockgate_registry::Registry;
 use tokio::sync::Notify;

@@ -87,9 +87,10 @@ pub(super) fn version(connection: &Connection) -> rusqlite::Result<u32> {
 pub(super) fn refusal(path: &Path, error: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => {
-            OpenError::NotAJournal { journal: path.display().to_string(), cause: "it is not an SQLite database".to_owned() }
-        }
+        Some(ErrorCode::NotADatabase) => OpenError::NotAJournal {
+            journal: path.display().to_string(),
+            cause: "it is not an SQLite database".to_owned(),
+        },
         Some(
             ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::SystemIoFailure,
         ) => OpenError::Access { action: "open the journal", path, cause: error.to_string() },

@@ -18,7 +18,11 @@ use crate::rules::{self, StatusChange};
 use crate::stored;
 
 /// Makes a run with its first event.
-pub(super) fn create_run(connection: &Connection, run: NewRun, now: Timestamp) -> Result<(Lease, Appended), JournalError> {
+pub(super) fn create_run(
+    connection: &Connection,
+    run: NewRun,
+    now: Timestamp,
+) -> Result<(Lease, Appended), JournalError> {
     let lease = Lease::first(run.run_id);
     let made = execute(
         connection,
@@ -68,12 +72,7 @@ pub(super) fn append(
 }
 
 /// Adds events to a run, for whoever has the right to.
-fn add(
-    connection: &Connection,
-    run: &RunId,
-    events: Vec<NewEvent>,
-    now: Timestamp,
-) -> Result<Appended, JournalError> {
+fn add(connection: &Connection, run: &RunId, events: Vec<NewEvent>, now: Timestamp) -> Result<Appended, JournalError> {
     if events.is_empty() {
         return Ok(Vec::new());
     }
@@ -280,13 +279,7 @@ pub(super) fn settle(
             "INSERT INTO call (run_id, call_id, state, attempt, settled_at) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT (run_id, call_id) DO UPDATE
              SET state = excluded.state, attempt = max(attempt, excluded.attempt), settled_at = excluded.settled_at",
-            params![
-                lease.as_str(),
-                settling.call_id.as_str(),
-                state.word(),
-                settling.attempt,
-                now.as_millis(),
-            ],
+            params![lease.as_str(), settling.call_id.as_str(), state.word(), settling.attempt, now.as_millis(),],
         )?;
         // Nobody is asked about a call that has its result: the same as `rules::withdraw_if_open`.
         execute(

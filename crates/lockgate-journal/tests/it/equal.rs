@@ -12,7 +12,10 @@ use lockgate_contract::run::RunStatus;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::support::{caller_key, document, found, settled, Fixture, approval, artifact, assert_gap_free, claim, decision, event, event_with, new_run};
+use crate::support::{
+    Fixture, approval, artifact, assert_gap_free, caller_key, claim, decision, document, event, event_with, found,
+    new_run, settled,
+};
 
 const RUNS: [&str; 3] = ["run-a", "run-b", "run-c"];
 const APPROVALS: [&str; 3] = ["apr-1", "apr-2", "apr-3"];
@@ -36,11 +39,36 @@ enum Step {
     Create(usize),
     Hold(usize),
     Append(Lease, Vec<usize>),
-    Ask { run: Lease, approval: usize },
-    Claim { run: Lease, call: u32, attempt: u32, approval: Option<usize>, key: Option<(usize, usize)>, right_digest: bool, events: usize },
-    Settle { run: Lease, call: u32, attempt: u32, artifact: Option<(usize, bool)>, result: usize },
-    Reconcile { run: Lease, call: u32, finding: usize },
-    Decide { approval: usize, answer: usize, digest: Option<bool> },
+    Ask {
+        run: Lease,
+        approval: usize,
+    },
+    Claim {
+        run: Lease,
+        call: u32,
+        attempt: u32,
+        approval: Option<usize>,
+        key: Option<(usize, usize)>,
+        right_digest: bool,
+        events: usize,
+    },
+    Settle {
+        run: Lease,
+        call: u32,
+        attempt: u32,
+        artifact: Option<(usize, bool)>,
+        result: usize,
+    },
+    Reconcile {
+        run: Lease,
+        call: u32,
+        finding: usize,
+    },
+    Decide {
+        approval: usize,
+        answer: usize,
+        digest: Option<bool>,
+    },
     Pass(u64),
     Events(usize, u64),
     Runs(bool, u32),
@@ -105,7 +133,8 @@ async fn apply(f: &Fixture, step: &Step) -> String {
             if !right_digest && let Some((_, digest)) = &mut claim.approval {
                 *digest = Digest::of_text("test", "other");
             }
-            claim.caller_key = key.map(|(key, request)| caller_key(&format!("key-{key}"), &format!("request {request}")));
+            claim.caller_key =
+                key.map(|(key, request)| caller_key(&format!("key-{key}"), &format!("request {request}")));
             format!("{:?}", f.journal.claim(&run, claim, events(count)).await)
         }
         Step::Settle { run, call, attempt, artifact: stored, result } => {

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use lockgate_contract::approval::ApprovalState;
 use lockgate_contract::ids::{ApprovalId, ArtifactId, RunId};
-use lockgate_contract::ports::{Lease, ClaimRefused, Journal, JournalError};
+use lockgate_contract::ports::{ClaimRefused, Journal, JournalError, Lease};
 use lockgate_journal::{OpenError, SqliteJournal, SqliteOptions, open};
 use rusqlite::Connection;
 
-use crate::support::{settling, Fixture, ManualClock, artifact, assert_gap_free, claim, event, event_with, new_run};
+use crate::support::{Fixture, ManualClock, artifact, assert_gap_free, claim, event, event_with, new_run, settling};
 
 fn refusal(path: &Path) -> OpenError {
     open(&format!("sqlite:{}", path.display()), ManualClock::new()).map(drop).unwrap_err()
@@ -61,7 +61,10 @@ async fn everything_is_there_after_a_reopen() {
     f.ask(&run, "apr-1").await;
     f.decide("apr-1", ApprovalState::Granted).await;
     f.journal.claim(&run, claim(&call, 1, Some("apr-1")), vec![event("tool.started")]).await.unwrap();
-    f.journal.settle(&run, settling(&call, Some(artifact("art-1", "whole"))), vec![event("tool.finished")]).await.unwrap();
+    f.journal
+        .settle(&run, settling(&call, Some(artifact("art-1", "whole"))), vec![event("tool.finished")])
+        .await
+        .unwrap();
     f.journal.append(&run, vec![event("run.completed")]).await.unwrap();
     let before = f.everything(&run).await;
 

@@ -19,6 +19,7 @@ fn digests(value: &Document) -> [Digest; 5] {
     let object = Document::parse(format!("{{\"a\" :{}}}", value.text()), Limits::ARGUMENTS).unwrap();
     let binding = Binding {
         arguments: &object,
+        attempt: None,
         call_id: &CallId::new("c"),
         definition: Digest::of_text("t", "d"),
         effect: Effect::Write,
@@ -155,6 +156,7 @@ fn two_bindings() -> impl Strategy<Value = (Parts, Parts)> {
 fn bound(([call_id, run_id, tenant, user, agent, tool_name], definition, effect, arguments): &Parts) -> Digest {
     Binding {
         arguments: &Document::parse(arguments.as_str(), Limits::ARGUMENTS).unwrap(),
+        attempt: None,
         call_id: &CallId::new(call_id.as_str()),
         definition: Digest::from_bytes([*definition; 32]),
         effect: *effect,

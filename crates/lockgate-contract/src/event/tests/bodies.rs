@@ -36,6 +36,12 @@ fn settled(ok: bool) -> Settled {
     }
 }
 
+/// The text of a call that is settled with data.
+const DONE: &str = r#"{"tool_name":"t","tool_version":"1.0","ok":true,"code":null,"reason":null,"status":"EXECUTED","effect_state":"done","data":[123456789012345678901234567890],"message":null,"retryable":false,"audit":{}}"#;
+
+/// The text of a call that is settled without.
+const REFUSED: &str = r#"{"tool_name":"t","tool_version":null,"ok":false,"code":"policy_denied","reason":null,"status":"NOT_EXECUTED","effect_state":"none","data":null,"message":"No.","retryable":false,"audit":{}}"#;
+
 /// Every body with the text that it has in the journal.
 fn bodies() -> Vec<(Body, String)> {
     let approval_id = ApprovalId::new("apr-1");
@@ -52,6 +58,8 @@ fn bodies() -> Vec<(Body, String)> {
                     completes_run: ["t".to_owned()].into(),
                     reads: [("t".to_owned(), ["disk".to_owned()].into())].into(),
                     replayable: ["t".to_owned()].into(),
+                    keyed: [("t".to_owned(), 60_000)].into(),
+                    reconcilable: ["t".to_owned()].into(),
                 },
                 budget: Budget::default(),
                 on_unknown: OnUnknown::Stop,
@@ -62,9 +70,9 @@ fn bodies() -> Vec<(Body, String)> {
                 concat!(
                     r#"{{"kind":"direct","task":"go","subject":{{"tenant":"default","user":"local","agent":"agent","scopes":[],"#,
                     r#""domains":[],"level":"external"}},"binding":{{"allowed":{{"source":"s","tools":{{"t":"{}"}}}},"#,
-                    r#""completes_run":["t"],"reads":{{"t":["disk"]}},"replayable":["t"]}},"budget":{{"max_steps":20,"#,
+                    r#""completes_run":["t"],"reads":{{"t":["disk"]}},"replayable":["t"],"keyed":{{"t":60000}},"reconcilable":["t"]}},"budget":{{"max_steps":20,"#,
                     r#""max_valid_actions":50,"max_calls_per_turn":32,"deadline_ms":600000,"max_environment_failures":3,"#,
-                    r#""max_repeated_turns":6}},"on_unknown":"stop"}}"#
+                    r#""max_repeated_turns":6,"max_retries":0}},"on_unknown":"stop"}}"#
                 ),
                 one
             ),
@@ -143,20 +151,42 @@ fn bodies() -> Vec<(Body, String)> {
                 definition: one,
                 arguments_digest: two,
                 policies: vec![],
+                idempotency_key: Some("k".to_owned()),
             }),
             format!(
-                r#"{{"tool_name":"t","tool_version":"1.0","effect":"external","attempt":1,"definition":"{one}","arguments_digest":"{two}","policies":[]}}"#
+                r#"{{"tool_name":"t","tool_version":"1.0","effect":"external","attempt":1,"definition":"{one}","arguments_digest":"{two}","policies":[],"idempotency_key":"k"}}"#
             ),
         ),
         (
             Body::Settled(Arc::new(settled(true))),
-            r#"{"tool_name":"t","tool_version":"1.0","ok":true,"code":null,"reason":null,"status":"EXECUTED","effect_state":"done","data":[123456789012345678901234567890],"message":null,"retryable":false,"audit":{}}"#.to_owned(),
+            DONE.to_owned(),
         ),
         (
             Body::Settled(Arc::new(settled(false))),
-            r#"{"tool_name":"t","tool_version":null,"ok":false,"code":"policy_denied","reason":null,"status":"NOT_EXECUTED","effect_state":"none","data":null,"message":"No.","retryable":false,"audit":{}}"#.to_owned(),
+            REFUSED.to_owned(),
+        ),
+        (
+            Body::ToolAttemptFailed(ToolAttemptFailed { attempt: 1, settled: Box::new(settled(false)) }),
+            format!(r#"{{"attempt":1,"settled":{REFUSED}}}"#),
+        ),
+        (
+            Body::ToolAnsweredLate(ToolAnsweredLate { attempt: 2, settled: Arc::new(settled(true)) }),
+            format!(r#"{{"attempt":2,"settled":{DONE}}}"#),
+        ),
+        (
+            Body::CallReconciled(CallReconciled {
+                finding: Finding::Done,
+                by: "bob".to_owned(),
+                reason: Some("seen".to_owned()),
+                settled: Some(Arc::new(settled(true))),
+            }),
+            format!(r#"{{"finding":"done","by":"bob","reason":"seen","settled":{DONE}}}"#),
         ),
         (Body::RunWaiting(RunWaiting { approvals: vec![approval_id] }), r#"{"approvals":["apr-1"]}"#.to_owned()),
+        (
+            Body::RunLeaseTaken(RunLeaseTaken { epoch: 2, holder: "process 1".to_owned() }),
+            r#"{"epoch":2,"holder":"process 1"}"#.to_owned(),
+        ),
         (Body::RunResumed(RunResumed { budget: None }), "{}".to_owned()),
         (
             Body::RunCompleted(RunCompleted {
@@ -233,6 +263,11 @@ fn the_deepest_output_fits_into_its_event() {
     let data = format!("{}{}", "[".repeat(deepest), "]".repeat(deepest));
     let mut body = settled(true);
     body.data = Some(Document::parse(data.clone(), Limits::OUTPUT).unwrap());
-    let new = NewEvent::new(0, None, Body::Settled(Arc::new(body)));
-    assert!(new.data.text().contains(&data)); // R-125
+    let body = Arc::new(body);
+    for event in [
+        Body::Settled(Arc::clone(&body)),
+        Body::ToolAnsweredLate(ToolAnsweredLate { attempt: 1, settled: Arc::clone(&body) }),
+    ] {
+        assert!(NewEvent::new(0, None, event).data.text().contains(&data)); // R-125
+    }
 }

@@ -18,6 +18,8 @@ mod pipeline;
 mod proposed;
 #[path = "../../../src/ran.rs"]
 mod ran;
+#[path = "../../../src/reconciled.rs"]
+mod reconciled;
 #[path = "../../../src/recorded.rs"]
 mod recorded;
 #[path = "../../../src/released.rs"]
@@ -37,7 +39,8 @@ mod vouched;
 
 #[allow(unused_imports)]
 use {
-    authorized::Authorized, checked::Checked, exit::Exit, gate::Gate, proposed::Proposed, proposed::propose, ran::Ran,
-    recorded::Recorded, released::Released, released::Settlement, released::release, resolved::Resolved,
-    run_log::RunLog, scope::Request, scope::Scope, trail::Trail, validated::Validated,
+    authorized::Authorized, checked::Checked, checked::CheckedOutput, exit::Exit, gate::Gate, proposed::Proposed,
+    proposed::propose, ran::Ran, reconciled::Found, recorded::Recorded, released::Released, released::Settlement,
+    released::release, resolved::Resolved, run_log::RunLog, scope::Request, scope::Scope, trail::Trail,
+    validated::Validated,
 };

@@ -6,7 +6,10 @@ use std::sync::{Arc, Mutex};
 use lockgate_contract::approval::Approval;
 use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
-use lockgate_contract::ports::{Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling};
+use lockgate_contract::ports::{
+    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, Lease,
+    NewRun, RunFilter, RunHold, RunRecord, Settling,
+};
 use lockgate_journal::MemoryJournal;
 use tokio::sync::Notify;
 
@@ -123,10 +126,7 @@ impl Journal for FaultyJournal {
         self.inner.create_run(run)
     }
 
-    fn hold<'a>(
-        &'a self,
-        run: &'a RunId,
-    ) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
+    fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
         self.inner.hold(run)
     }
 

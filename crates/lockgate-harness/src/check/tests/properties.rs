@@ -90,14 +90,16 @@ fn meddling() -> impl Strategy<Value = Meddling> {
 
 fn budget() -> impl Strategy<Value = Budget> {
     (1..6_u32, 1..8_u32, 1..5_u32, select(&[1_000_000_u64, 400_000, 100_000_000][..]), 0..3_u32, 0..3_u32).prop_map(
-        |(max_steps, max_valid_actions, max_calls_per_turn, deadline_ms, max_environment_failures, max_retries)| Budget {
-            max_steps,
-            max_valid_actions,
-            max_calls_per_turn,
-            deadline_ms,
-            max_environment_failures,
-            max_repeated_turns: 3,
-            max_retries,
+        |(max_steps, max_valid_actions, max_calls_per_turn, deadline_ms, max_environment_failures, max_retries)| {
+            Budget {
+                max_steps,
+                max_valid_actions,
+                max_calls_per_turn,
+                deadline_ms,
+                max_environment_failures,
+                max_repeated_turns: 3,
+                max_retries,
+            }
         },
     )
 }

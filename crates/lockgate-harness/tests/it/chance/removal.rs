@@ -11,7 +11,8 @@ use proptest::prelude::*;
 use super::script::{Script, block_on, first, runs, script};
 use crate::bench::Bench;
 
-const TOOLS: [&str; 14] = ["look", "peek", "stat", "ask", "note", "send", "put", "pay", "ban", "post", "book", "finish", "charge", "ship"];
+const TOOLS: [&str; 14] =
+    ["look", "peek", "stat", "ask", "note", "send", "put", "pay", "ban", "post", "book", "finish", "charge", "ship"];
 
 /// How far the run was when the tools were removed.
 #[derive(Debug, Clone, Copy)]

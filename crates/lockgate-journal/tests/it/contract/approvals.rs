@@ -8,7 +8,9 @@ use lockgate_contract::ids::{ApprovalId, RunId};
 use lockgate_contract::ports::{ApprovalFilter, ClaimRefused, DecisionRefused, JournalError};
 use lockgate_contract::time::Timestamp;
 
-use crate::support::{settling, Fixture, OPEN_FOR, START, approval, assert_gap_free, bound, claim, decision, document, event};
+use crate::support::{
+    Fixture, OPEN_FOR, START, approval, assert_gap_free, bound, claim, decision, document, event, settling,
+};
 
 contract! {
     a_question_is_asked_once;

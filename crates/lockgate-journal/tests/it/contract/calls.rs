@@ -7,7 +7,7 @@ use lockgate_contract::digest::Digest;
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId};
 use lockgate_contract::ports::{ClaimRefused, JournalError};
 
-use crate::support::{settling, Fixture, OPEN_FOR, START, artifact, assert_gap_free, claim, event, event_with};
+use crate::support::{Fixture, OPEN_FOR, START, artifact, assert_gap_free, claim, event, event_with, settling};
 
 contract! {
     a_claim_needs_a_usable_approval;
@@ -178,9 +178,13 @@ async fn a_call_settles_once(f: Fixture) {
     let run = f.create("run-a").await;
     let call = run.call(0, 0);
     f.journal.claim(&run, claim(&call, 1, None), vec![event("tool.started")]).await.unwrap();
-    f.journal.settle(&run, settling(&call, Some(artifact("art-1", "one"))), vec![event("tool.finished")]).await.unwrap();
+    f.journal
+        .settle(&run, settling(&call, Some(artifact("art-1", "one"))), vec![event("tool.finished")])
+        .await
+        .unwrap();
     let before = f.everything(&run).await;
-    let again = f.journal.settle(&run, settling(&call, Some(artifact("art-2", "two"))), vec![event("tool.failed")]).await;
+    let again =
+        f.journal.settle(&run, settling(&call, Some(artifact("art-2", "two"))), vec![event("tool.failed")]).await;
     assert_eq!(again.unwrap_err(), JournalError::AlreadySettled(call));
     assert_eq!(f.everything(&run).await, before);
     assert_eq!(f.journal.artifact(&run, &ArtifactId::new("art-2")).await.unwrap(), None);
@@ -201,7 +205,10 @@ async fn many_settle_one_call_and_one_does(f: Fixture) {
         let (journal, run) = (f.journal.clone(), run.clone());
         tasks.push(tokio::spawn(async move {
             let result = event_with("tool.finished", &number.to_string());
-            journal.settle(&run, settling(&run.call(0, 0), None), vec![result]).await.map(|events| events[0].data.to_string())
+            journal
+                .settle(&run, settling(&run.call(0, 0), None), vec![result])
+                .await
+                .map(|events| events[0].data.to_string())
         }));
     }
     let mut stored = Vec::new();
@@ -234,7 +241,8 @@ async fn an_artifact_is_never_overwritten(f: Fixture) {
     // Two calls with the same output share it.
     f.journal.settle(&run, settling(&run.call(0, 1), Some(artifact("art-1", "one"))), Vec::new()).await.unwrap();
     let before = f.everything(&run).await;
-    let told = f.journal.settle(&run, settling(&run.call(0, 2), Some(artifact("art-1", "two"))), vec![event("x.a")]).await;
+    let told =
+        f.journal.settle(&run, settling(&run.call(0, 2), Some(artifact("art-1", "two"))), vec![event("x.a")]).await;
     assert_eq!(told.unwrap_err(), JournalError::Exists("art-1".to_owned()));
     assert_eq!(f.everything(&run).await, before);
     assert_eq!(f.journal.artifact(&run, &id).await.unwrap().as_deref(), Some("one"));

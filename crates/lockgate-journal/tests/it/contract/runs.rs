@@ -7,7 +7,9 @@ use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{ClaimRefused, JournalError, Lease, RunFilter};
 use lockgate_contract::run::{RunKind, RunStatus};
 
-use crate::support::{settling, Fixture, START, approval, artifact, assert_gap_free, claim, event, event_with, new_run};
+use crate::support::{
+    Fixture, START, approval, artifact, assert_gap_free, claim, event, event_with, new_run, settling,
+};
 
 contract! {
     a_run_begins_with_its_first_event;

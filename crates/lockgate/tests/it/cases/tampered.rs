@@ -4,7 +4,10 @@ use lockgate::contract::approval::Approval;
 use lockgate::contract::document::Limits;
 use lockgate::contract::event::{Event, NewEvent};
 use lockgate::contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
-use lockgate::contract::ports::{Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling};
+use lockgate::contract::ports::{
+    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, Lease, NewRun,
+    RunFilter, RunHold, RunRecord, Settling,
+};
 use lockgate::prelude::*;
 
 /// Shows the events of another journal with one text in place of another; everything else is that journal's.
@@ -38,10 +41,7 @@ impl Journal for Tampered {
         self.journal.create_run(run)
     }
 
-    fn hold<'a>(
-        &'a self,
-        run: &'a RunId,
-    ) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
+    fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
         self.journal.hold(run)
     }
 

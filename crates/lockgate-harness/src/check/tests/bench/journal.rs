@@ -9,7 +9,10 @@ use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::digest::Digest;
 use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
-use lockgate_contract::ports::{Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling};
+use lockgate_contract::ports::{
+    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, Lease,
+    NewRun, RunFilter, RunHold, RunRecord, Settling,
+};
 use lockgate_journal::MemoryJournal;
 use tokio::sync::Notify;
 
