@@ -5,9 +5,6 @@ use std::process::Command;
 
 use crate::{fuzz, injections, mutants, postgres, public_api, requirements};
 
-/// What is off by default, and checked all the same.
-const FEATURES: &str = "--features=lockgate-journal/postgres";
-
 /// Everything that must hold before a change lands.
 pub(crate) fn test() -> Result<(), String> {
     ensure("nextest")?;
@@ -17,13 +14,13 @@ pub(crate) fn test() -> Result<(), String> {
     injections::check(&root())?;
     // One build for all tests. Anything built before it would be built twice, with other features.
     let server = postgres::Server::start()?;
-    let tests = ["run", "--workspace", FEATURES, "--locked", "--no-fail-fast"];
+    let tests = ["run", "--workspace", "--locked", "--no-fail-fast"];
     cargo("nextest", &tests, &[server.environment()])?;
     drop(server);
-    cargo("test", &["--workspace", FEATURES, "--locked", "--doc", "--quiet"], &[])?;
+    cargo("test", &["--workspace", "--locked", "--doc", "--quiet"], &[])?;
     cargo("run", &["--package", "embed", "--locked", "--quiet"], &[])?;
-    cargo("clippy", &["--workspace", FEATURES, "--all-targets", "--locked", "--", "--deny", "warnings"], &[])?;
-    let documented = ["--workspace", FEATURES, "--no-deps", "--locked", "--quiet"];
+    cargo("clippy", &["--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"], &[])?;
+    let documented = ["--workspace", "--no-deps", "--locked", "--quiet"];
     cargo("doc", &documented, &[("RUSTDOCFLAGS", "--deny warnings")])?;
     cargo_if_installed("deny", &["check", "bans", "licenses", "sources"])
 }

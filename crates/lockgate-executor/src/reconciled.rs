@@ -52,13 +52,13 @@ impl Gate {
                     trail.finish();
                     Released::Reopened
                 }
-                Err(error) => release(trail, Err(unknown(format!("that it was not done: {error}"))), false).await,
+                Err(error) => release(trail, Err(unknown(&format!("that it was not done: {error}"))), false).await,
             },
             Ok(Answer::Done(checked)) => {
                 trail.reconciled_by = Some(BY_TOOL.to_owned());
                 release(trail, Ok(checked), false).await
             }
-            Err(why) => release(trail, Err(unknown(why)), false).await,
+            Err(why) => release(trail, Err(unknown(&why)), false).await,
         }
     }
 
@@ -117,6 +117,6 @@ impl Gate {
     }
 }
 
-fn unknown(why: String) -> Exit {
+fn unknown(why: &str) -> Exit {
     Refusal::new(Code::OutcomeUnknown, format!("its result was lost, and {why}")).into()
 }

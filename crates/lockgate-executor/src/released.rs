@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 use lockgate_contract::document::{Document, Kind};
-use lockgate_contract::effect::EffectState;
+use lockgate_contract::effect::{EffectState, ReplayPolicy};
 use lockgate_contract::event::{Audit, Body, EventType, Settled, ToolAttemptFailed};
 use lockgate_contract::ids::{ApprovalId, CallId};
 use lockgate_contract::outcome::{Code, Status};
@@ -186,12 +186,15 @@ fn worth_retrying(trail: &Trail<'_>, settled: &Settled) -> bool {
         || settled.code.as_ref().is_some_and(|code| {
             [Code::EnvironmentError, Code::TimedOut, Code::OutcomeUnknown].into_iter().any(|passing| code.is(passing))
         });
-    trail.started && !settled.ok && passes && (settled.effect_state == EffectState::None || trail.repeatable)
+    trail.started
+        && !settled.ok
+        && passes
+        && (settled.effect_state == EffectState::None || trail.replay == ReplayPolicy::Safe)
 }
 
 /// Records a failed attempt. Answers whether it stands: what is not recorded is settled instead.
 async fn attempt_failed(trail: &mut Trail<'_>, settled: &Arc<Settled>) -> bool {
-    let failed = ToolAttemptFailed { attempt: trail.attempt, settled: Box::new(Settled::clone(settled)) };
+    let failed = ToolAttemptFailed { attempt: trail.terms.attempt, settled: Box::new(Settled::clone(settled)) };
     trail.note(Body::ToolAttemptFailed(failed));
     match trail.scope.log.append(trail.pending.clone()).await {
         Ok(()) => true,

@@ -72,6 +72,7 @@ impl Request {
 
 /// What the run says about a call. Data, worked out by the run's own state.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about one call")]
 pub struct Terms {
     /// The limit that this call would go beyond.
     pub over_limit: Option<Limit>,

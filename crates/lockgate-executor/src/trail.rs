@@ -19,16 +19,16 @@ use serde::ser::SerializeMap;
 
 use crate::exit::Refusal;
 use crate::gate::Gate;
-use crate::scope::{Request, Scope};
+use crate::scope::{Request, Scope, Terms};
 
 /// What is known about a call on its way.
 pub(crate) struct Trail<'g> {
     pub(crate) gate: &'g Gate,
     pub(crate) scope: &'g Scope,
     pub(crate) call: &'g ToolCall,
+    pub(crate) terms: &'g Terms,
     /// The tool's name as it was called, scrubbed: it is model text.
     pub(crate) shown_name: String,
-    pub(crate) attempt: u32,
     /// Events that nothing depends on yet: they ride with the next commit, and stay here until the journal took them.
     pub(crate) pending: Vec<NewEvent>,
     /// The tool's version, once the caller is known to see the tool.
@@ -37,12 +37,10 @@ pub(crate) struct Trail<'g> {
     pub(crate) effect: Effect,
     /// Whether the handler may have been entered.
     pub(crate) started: bool,
-    /// Whether a second attempt has no second effect.
-    pub(crate) repeatable: bool,
+    /// Whether a second attempt has no second effect: because of the tool, or because of its provider.
+    pub(crate) replay: ReplayPolicy,
     /// Who found out what became of the call, where its result had been lost.
     pub(crate) reconciled_by: Option<String>,
-    /// Whether an earlier attempt may have taken effect.
-    unknown_before: bool,
     pub(crate) audit: Audit,
     pub(crate) times: StageTimes,
     /// Whether `tool.requested` stands in the journal, or is pending.
@@ -60,15 +58,14 @@ impl<'g> Trail<'g> {
             gate,
             scope,
             call,
+            terms,
             shown_name: gate.scrub(&call.tool_name).into_owned(),
-            attempt: terms.attempt,
             pending: Vec::with_capacity(3),
             version: None,
             effect: Effect::External,
             started: false,
-            repeatable: false,
+            replay: ReplayPolicy::Never,
             reconciled_by: None,
-            unknown_before: terms.unknown_before,
             audit: Audit::default(),
             times: StageTimes::begin(gate.clock.monotonic()),
             requested: terms.requested_before,
@@ -99,8 +96,8 @@ impl<'g> Trail<'g> {
     pub(crate) fn see_tool(&mut self, tool: &RegisteredTool) {
         self.version = Some(tool.spec().version().to_owned());
         self.effect = tool.spec().effect();
-        self.repeatable =
-            tool.spec().replay() == ReplayPolicy::Safe || tool.spec().idempotency() == Idempotency::Provider;
+        let is_recognised = tool.spec().idempotency() == Idempotency::Provider;
+        self.replay = if is_recognised { ReplayPolicy::Safe } else { tool.spec().replay() };
         self.audit.tool_version.clone_from(&self.version);
         self.audit.definition = Some(tool.spec().definition());
     }
@@ -125,7 +122,7 @@ impl<'g> Trail<'g> {
     /// The id under which the protected log explains a failure of this call. The same for the same attempt, so that a
     /// history does not change between two readings.
     pub(crate) fn error_id(&self) -> ErrorId {
-        let digest = Digest::of_text("lockgate.error.v1", &format!("{}#{}", self.call.call_id, self.attempt));
+        let digest = Digest::of_text("lockgate.error.v1", &format!("{}#{}", self.call.call_id, self.terms.attempt));
         ErrorId::new(format!("err-{}", digest.short(12)))
     }
 
@@ -156,7 +153,7 @@ impl<'g> Trail<'g> {
             }
         };
         let known_state = match known_state {
-            EffectState::None if self.unknown_before && self.effect != Effect::Read => EffectState::Unknown,
+            EffectState::None if self.terms.unknown_before && self.effect != Effect::Read => EffectState::Unknown,
             state => state,
         };
         let message = shortened(gate.scrub(sentence.as_deref().unwrap_or(default_sentence)).into_owned());
@@ -214,7 +211,7 @@ impl<'g> Trail<'g> {
 
     /// Which result the call's ending is: that of the attempt, or of none.
     pub(crate) fn settling(&self, artifact: Option<StoredArtifact>) -> Settling {
-        let attempt = if self.started { self.attempt } else { 0 };
+        let attempt = if self.started { self.terms.attempt } else { 0 };
         Settling { call_id: self.call.call_id.clone(), attempt, artifact }
     }
 

@@ -13,6 +13,7 @@ use lockgate_executor::{Request, Terms};
 use crate::driver::Runner;
 use crate::error::RunError;
 use crate::state::RunState;
+use crate::turn::Call;
 
 /// What somebody found out about a call.
 #[derive(Debug, Clone)]
@@ -46,7 +47,7 @@ impl Runner {
         let event = NewEvent::new(call.step, Some(call.call_id.clone()), Body::CallReconciled(body));
         live.log.reconcile(&call.call_id, vec![event]).await?;
         live.absorb()?;
-        if live.state.start().kind == RunKind::Direct && live.call(&call.call_id).is_some_and(|call| call.is_open()) {
+        if live.state.start().kind == RunKind::Direct && live.call(&call.call_id).is_some_and(Call::is_open) {
             let terms = Terms { requested_before: true, attempt: call.attempts, ..Terms::default() };
             let request = Request { call: call.tool_call(), terms };
             let why = "it did not happen, and its caller does not wait for it any more";

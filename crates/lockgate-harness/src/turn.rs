@@ -28,6 +28,10 @@ pub struct Turn {
 
 /// One call and what is known of it.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, of which a journal says some and not others"
+)]
 pub struct Call {
     /// Its id.
     pub call_id: CallId,

@@ -105,7 +105,7 @@ impl State {
         let run = self.run(run_id)?;
         run.epoch += 1;
         let step = run.events.iter().map(|event| event.step).max().unwrap_or(0);
-        run.append(vec![rules::lease_taken(run.epoch, step)], now);
+        run.append(vec![rules::lease_taken(run.epoch, step, "this process".to_owned())], now);
         Ok(Lease { run_id: run_id.clone(), epoch: run.epoch })
     }
 

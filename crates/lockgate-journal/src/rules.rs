@@ -198,12 +198,12 @@ pub(crate) fn key_is_free(
     }
 }
 
-/// The event with which a driver takes a run over, in the step that the run is in.
-pub(crate) fn lease_taken(epoch: u64, step: u32) -> NewEvent {
-    NewEvent::new(step, None, Body::RunLeaseTaken(RunLeaseTaken { epoch, holder: holder() }))
+/// The event with which a driver takes a run over, in the step that the run is in. `holder` says to people who it is.
+pub(crate) fn lease_taken(epoch: u64, step: u32, holder: String) -> NewEvent {
+    NewEvent::new(step, None, Body::RunLeaseTaken(RunLeaseTaken { epoch, holder }))
 }
 
-/// Who takes it, for people.
+/// Who a process is that takes a run over, for people.
 pub(crate) fn holder() -> String {
     format!("process {}", std::process::id())
 }

@@ -32,8 +32,10 @@ pub(crate) struct Options {
     resource_keys: Option<Vec<LitStr>>,
     completes_run: bool,
     timeout_milliseconds: Option<u64>,
+    idempotency_window_milliseconds: Option<u64>,
     pre_check: Option<Path>,
     harmless_when: Option<Path>,
+    reconcile: Option<Path>,
 }
 
 const EFFECT: Words =
@@ -58,6 +60,7 @@ const KEYS: &[&str] = &[
     "effect",
     "replay",
     "idempotency",
+    "idempotency_window",
     "permission",
     "reason",
     "scopes",
@@ -70,6 +73,7 @@ const KEYS: &[&str] = &[
     "deferral",
     "pre_check",
     "harmless_when",
+    "reconcile",
     "output_schema",
     "crate",
 ];
@@ -113,9 +117,13 @@ impl Options {
             "completes_run" => self.completes_run = flag(input)?,
             "blocking" => self.blocking = flag(input)?,
             "output_schema" => self.output_schema = Some(flag(input)?),
-            "timeout" => self.timeout_milliseconds = Some(milliseconds(input)?),
+            "timeout" => self.timeout_milliseconds = Some(milliseconds(input, "time-out")?),
+            "idempotency_window" => {
+                self.idempotency_window_milliseconds = Some(milliseconds(input, "idempotency window")?);
+            }
             "pre_check" => self.pre_check = Some(path(input)?),
             "harmless_when" => self.harmless_when = Some(path(input)?),
+            "reconcile" => self.reconcile = Some(path(input)?),
             "crate" => self.facade = Some(path(input)?),
             "description" | "docs" => {
                 return Err(Error::new(
@@ -176,14 +184,22 @@ impl Options {
         if self.completes_run {
             calls.extend(quote!(.completes_run(true)));
         }
-        if let Some(milliseconds) = self.timeout_milliseconds {
-            calls.extend(quote!(.timeout(::core::time::Duration::from_millis(#milliseconds))));
+        for (method, milliseconds) in [
+            (quote!(timeout), self.timeout_milliseconds),
+            (quote!(idempotency_window), self.idempotency_window_milliseconds),
+        ] {
+            if let Some(milliseconds) = milliseconds {
+                calls.extend(quote!(.#method(::core::time::Duration::from_millis(#milliseconds))));
+            }
         }
-        if let Some(check) = &self.pre_check {
-            calls.extend(quote!(.pre_check(#check)));
-        }
-        if let Some(proof) = &self.harmless_when {
-            calls.extend(quote!(.harmless_when(#proof)));
+        for (method, path) in [
+            (quote!(pre_check), &self.pre_check),
+            (quote!(harmless_when), &self.harmless_when),
+            (quote!(reconcile), &self.reconcile),
+        ] {
+            if let Some(path) = path {
+                calls.extend(quote!(.#method(#path)));
+            }
         }
         calls
     }

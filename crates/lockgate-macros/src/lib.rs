@@ -65,6 +65,7 @@ use syn::{Item, parse_macro_input};
 /// | `effect` | `read`, `write`, `external` | `external` |
 /// | `replay` | `safe`, `never`; `safe` on an effect that is no `read` declares idempotency | `safe` for a read, else `never` |
 /// | `idempotency` | `none`, `declared`, `provider` | `none` |
+/// | `idempotency_window` | a text such as `"24h"`: how long its provider remembers a key | a day |
 /// | `permission` | `allow`, `ask`, `deny` | `allow` for a read, else `ask` |
 /// | `reason` | a text: why it declares that permission | none |
 /// | `scopes` | texts, as `scopes("a", "b")` or `["a", "b"]` | none |
@@ -77,6 +78,7 @@ use syn::{Item, parse_macro_input};
 /// | `deferral` | `never`, `eligible`, `deferred` | `never` |
 /// | `pre_check` | a path to a `fn(&Arguments) -> Result<(), String>` | none |
 /// | `harmless_when` | a path to a `fn(&Arguments) -> bool` | none |
+/// | `reconcile` | a path to an `async fn(Arguments, ToolContext) -> Result<Reconciled, Failure>`: what became of an attempt whose result was lost | none |
 /// | `output_schema` | `true`, `false` | `true` |
 /// | `crate` | a path to the façade, where it is re-exported | `::lockgate` |
 ///

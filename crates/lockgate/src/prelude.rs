@@ -16,7 +16,7 @@ pub use lockgate_contract::result::ToolResult;
 pub use lockgate_contract::run::{Budget, Completion, Limit, RunStatus};
 pub use lockgate_contract::subject::Subject;
 pub use lockgate_contract::tool::{
-    Failure, Handler, Output, ToolContext, ToolEnvironmentError, ToolExecutionError, ToolSpec,
+    Failure, Handler, Output, Reconciled, ToolContext, ToolEnvironmentError, ToolExecutionError, ToolSpec,
 };
 pub use lockgate_executor::{Dispatch, Gate, GateOptions};
 pub use lockgate_harness::{AgentRun, DirectCall, Resume, RunResult, RunState, Runner, RunnerOptions, Stop};

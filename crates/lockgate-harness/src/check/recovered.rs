@@ -5,7 +5,7 @@ use lockgate_contract::event::{CallReconciled, Event, Finding, RunLeaseTaken, To
 use lockgate_contract::outcome::Status;
 
 use crate::check::Invariant;
-use crate::check::ledger::{Ending, Ledger};
+use crate::check::ledger::{Ending, Ledger, Start};
 
 impl Ledger {
     /// Every driver but the first takes a number of its own, one higher than the last (a fencing token).
@@ -23,15 +23,13 @@ impl Ledger {
         let Some(place) = self.requested_call_of(event) else { return };
         self.check_unsettled(place, event);
         let last = self.calls[place].starts.last_mut();
-        let is_last = |start: &&mut crate::check::ledger::Start| {
-            start.body.as_ref().is_none_or(|body| body.attempt == failed.attempt) && !start.over
-        };
-        match last.filter(is_last) {
-            Some(start) => start.over = true,
-            None => {
-                let text = format!("attempt {} failed, and it is not under way", failed.attempt);
-                self.report_call(Invariant::Attempts, place, [event.seq], text);
-            }
+        let is_last =
+            |start: &&mut Start| start.body.as_ref().is_none_or(|body| body.attempt == failed.attempt) && !start.over;
+        if let Some(start) = last.filter(is_last) {
+            start.over = true;
+        } else {
+            let text = format!("attempt {} failed, and it is not under way", failed.attempt);
+            self.report_call(Invariant::Attempts, place, [event.seq], text);
         }
     }
 
@@ -51,7 +49,7 @@ impl Ledger {
         let call = &self.calls[place];
         let is_lost = call.ending.is_none() && call.starts.last().is_some_and(|start| !start.over);
         let is_unknown = self.to_find_out.contains(&place);
-        if !is_unknown && !(is_lost && found.reopens()) {
+        if !(is_unknown || is_lost && found.reopens()) {
             let ended = call.ending.as_ref().map(|ending| ending.seq);
             let text = "what became of the call is found out, and nothing about it was unknown";
             self.report_call(Invariant::UnknownEffect, place, ended.into_iter().chain([event.seq]), text);

@@ -109,7 +109,8 @@ fn check(events: &[Event]) -> Result<(), String> {
                 }
             }
             (Body::ToolAttemptFailed(failed), Some(call)) => {
-                if !std::mem::replace(&mut call.underway, false) || failed.attempt != call.attempts {
+                let was_underway = std::mem::replace(&mut call.underway, false);
+                if !was_underway || failed.attempt != call.attempts {
                     return broken("what fails is the attempt that is under way");
                 }
             }

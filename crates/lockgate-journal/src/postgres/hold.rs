@@ -36,7 +36,7 @@ pub(super) async fn take(
     let values: Values<'_> = &[&run.as_str(), &column(lease.epoch), &holder, &until];
     transaction.execute(Statement::TakeLease, values).await?;
     let step = number(get(&transaction.one(Statement::Step, &[&run.as_str()]).await?, 0)?)?;
-    add(transaction, locked, vec![rules::lease_taken(lease.epoch, step)]).await?;
+    add(transaction, locked, vec![rules::lease_taken(lease.epoch, step, holder)]).await?;
     Ok(Some(lease))
 }
 

@@ -56,7 +56,7 @@ pub(super) fn take_lease(connection: &Connection, run: &RunId, now: Timestamp) -
         .ok_or_else(|| JournalError::NoSuchRun(run.clone()))?;
     let lease = Lease { run_id: run.clone(), epoch: stored::number(epoch)? };
     let step = read::step(connection, run)?;
-    append(connection, &lease, vec![rules::lease_taken(lease.epoch, step)], now)?;
+    append(connection, &lease, vec![rules::lease_taken(lease.epoch, step, rules::holder())], now)?;
     Ok(lease)
 }
 

@@ -41,9 +41,21 @@ fn times_have_units() {
             format!(".timeout(::core::time::Duration::from_millis({milliseconds}u64))")
         );
     }
+    assert_eq!(
+        calls(r#"idempotency_window = "1h""#),
+        ".idempotency_window(::core::time::Duration::from_millis(3600000u64))"
+    );
     for text in ["", "2", "s", "0s", "-1s", "1.5s", "2 s", "2d", "18446744073709551615h"] {
         assert!(refusal(&format!(r#"timeout = "{text}""#)).contains("is no time-out"), "{text}");
     }
+}
+
+#[test]
+fn paths_are_handed_on() {
+    assert_eq!(
+        calls("pre_check = a, harmless_when = b::c, reconcile = d"),
+        ".pre_check(a).harmless_when(b::c).reconcile(d)"
+    );
 }
 
 #[test]

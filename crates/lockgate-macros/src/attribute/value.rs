@@ -92,7 +92,7 @@ pub(super) fn path(input: ParseStream<'_>) -> Result<Path> {
 }
 
 /// `= "2s"`: a number above zero and its unit.
-pub(super) fn milliseconds(input: ParseStream<'_>) -> Result<u64> {
+pub(super) fn milliseconds(input: ParseStream<'_>, noun: &str) -> Result<u64> {
     let text = text(input)?;
     let value = text.value();
     let digits = value.bytes().take_while(u8::is_ascii_digit).count();
@@ -106,7 +106,9 @@ pub(super) fn milliseconds(input: ParseStream<'_>) -> Result<u64> {
     };
     let milliseconds = factor.zip(number.parse::<u64>().ok()).and_then(|(factor, number)| number.checked_mul(factor));
     milliseconds.filter(|milliseconds| *milliseconds > 0).ok_or_else(|| {
-        let message = format!("`{value}` is no time-out\nhelp: write a number above zero and its unit, such as `500ms`, `2s`, `5m` or `1h`");
+        let message = format!(
+            "`{value}` is no {noun}\nhelp: write a number above zero and its unit, such as `500ms`, `2s`, `5m` or `1h`"
+        );
         Error::new(text.span(), message)
     })
 }

@@ -154,7 +154,7 @@ fn unknown_keys_and_wrong_types_are_refused_with_the_tools_name() {
         far.starts_with("mock tool `a`: unknown key `zzz`; the keys are `name`, `version`, `description`, "),
         "{far}"
     );
-    assert!(far.ends_with("`behaviour`, `count_file`"), "{far}");
+    assert!(far.ends_with("`behaviour`, `count_file`, `reconcile`"), "{far}");
 }
 
 #[test]

@@ -3,16 +3,22 @@
 //! Whether a tool written this way runs is tested through the gate; here its definition is looked at, and the decoding of
 //! its arguments, which a gate does before it enters the handler.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use lockgate::contract::arguments::Arguments;
 use lockgate::contract::document::Limits;
 use lockgate::contract::effect::{Deferral, Effect, ErrorText, Idempotency, OnDuplicate, Permission, ReplayPolicy};
-use lockgate::contract::tool::InvalidSpec;
+use lockgate::contract::ids::CallId;
+use lockgate::contract::subject::Subject;
+use lockgate::contract::time::Timestamp;
+use lockgate::contract::tool::{IdempotencyKey, InvalidSpec, Output, Reconciled};
 use lockgate::{Failure, ToolContext, ToolEnvironmentError, ToolExecutionError, ToolSpec, tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 #[derive(Serialize, JsonSchema)]
 struct Owner {
@@ -140,6 +146,7 @@ fn a_tool_without_arguments_takes_the_empty_object_only() {
     deferral = eligible,
     pre_check = not_to_oneself,
     harmless_when = is_small,
+    reconcile = was_it_sent,
     output_schema = false,
 )]
 async fn send_money(
@@ -168,6 +175,11 @@ fn not_to_oneself(arguments: &Arguments) -> Result<(), String> {
 
 fn is_small(arguments: &Arguments) -> bool {
     arguments.root().to_json_value()["amount"].as_u64().is_some_and(|amount| amount < 10)
+}
+
+async fn was_it_sent(arguments: Arguments, _context: ToolContext) -> Result<Reconciled, Failure> {
+    let arguments: Value = arguments.root().to_json_value();
+    Ok(if arguments["to"] == "bob" { Reconciled::Done(Output::of("sent")) } else { Reconciled::NotDone })
 }
 
 #[test]
@@ -205,13 +217,22 @@ fn the_context_is_no_argument() {
 #[test]
 fn attached_abilities_are_those_functions() {
     let spec = built(send_money());
-    assert_eq!(spec.abilities(), ["pre_check", "harmless_when"]);
+    assert_eq!(spec.abilities(), ["pre_check", "harmless_when", "reconcile"]);
     let check = spec.pre_check().unwrap();
     assert_eq!(check(&arguments(r#"{"to":"bob"}"#)), Ok(()));
     assert_eq!(check(&arguments(r#"{"to":"me"}"#)), Err("nobody sends money to themselves".to_owned()));
     let harmless = spec.harmless_when().unwrap();
     assert!(harmless(&arguments(r#"{"amount":9}"#)));
     assert!(!harmless(&arguments(r#"{"amount":10}"#)));
+    let ask = spec.reconcile().unwrap();
+    let found = |text: &str| ask(arguments(text), context()).now_or_never().unwrap().unwrap();
+    assert!(matches!(found(r#"{"to":"bob"}"#), Reconciled::Done(_)));
+    assert!(matches!(found(r#"{"to":"eve"}"#), Reconciled::NotDone));
+}
+
+fn context() -> ToolContext {
+    let key = IdempotencyKey::new(Arc::new(Subject::default()), CallId::new("call"));
+    ToolContext::new(CancellationToken::new(), Timestamp::from_millis(0), key)
 }
 
 #[test]

@@ -227,7 +227,7 @@ async fn questions_are_filtered_by_run_and_by_state_as_of_now(f: Fixture) {
         question.requested_at = Timestamp::from_millis(START.as_millis() + asked_at);
         question.expires_at = START.after(Duration::from_secs(open_for));
         question.arguments = document("{}");
-        f.journal.ask(&run, question, Vec::new()).await.unwrap();
+        f.journal.ask(run, question, Vec::new()).await.unwrap();
     }
     f.decide("apr-granted", ApprovalState::Granted).await;
     f.decide("apr-denied", ApprovalState::Denied).await;
