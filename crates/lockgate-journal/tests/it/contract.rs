@@ -33,4 +33,6 @@ macro_rules! contract {
 // After the macro that they use.
 mod approvals;
 mod calls;
+mod keys;
+mod leases;
 mod runs;
