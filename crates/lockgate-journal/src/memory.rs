@@ -10,8 +10,10 @@ use lockgate_contract::ports::{
     Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Clock, Decision, DecisionRefused, Journal, JournalError,
     KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling,
 };
+use lockgate_contract::run::{RunKind, RunStatus};
 use lockgate_contract::time::Timestamp;
 
+use crate::followers::Followers;
 use crate::rules::{self, CallState, StatusChange, StoredCall};
 use crate::stored::as_of;
 
@@ -21,6 +23,7 @@ pub struct MemoryJournal {
     clock: Arc<dyn Clock>,
     state: Mutex<State>,
     held: Arc<Mutex<HashSet<RunId>>>,
+    followers: Followers,
 }
 
 #[derive(Default)]
@@ -45,13 +48,20 @@ struct Run {
 impl MemoryJournal {
     /// An empty journal that stamps and judges by `clock`.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, state: Mutex::default(), held: Arc::default() }
+        Self { clock, state: Mutex::default(), held: Arc::default(), followers: Followers::new(None) }
     }
 
     fn commit<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> T {
         let mut state = self.lock();
         let now = self.clock.now();
         change(&mut state, now)
+    }
+
+    /// A commit that writes into this run.
+    fn write<T>(&self, run: &RunId, change: impl FnOnce(&mut State, Timestamp) -> T) -> T {
+        let answer = self.commit(change);
+        self.followers.wake(run);
+        answer
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -229,6 +239,36 @@ impl State {
         found
     }
 
+    fn ready(&self, held: &HashSet<RunId>, limit: u32, now: Timestamp) -> Vec<RunRecord> {
+        let is_free = |run: &&Run| !held.contains(&run.record.run_id);
+        let mut found: Vec<RunRecord> = self
+            .runs
+            .iter()
+            .filter(is_free)
+            .filter(|run| self.can_go_on(run, now))
+            .map(|run| run.record.clone())
+            .collect();
+        found.sort_by_key(|run| run.updated_at);
+        found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        found
+    }
+
+    fn can_go_on(&self, run: &Run, now: Timestamp) -> bool {
+        let state = |call: &CallId| run.calls.get(call).map(|call| call.state);
+        match run.record.status {
+            None => true,
+            Some(RunStatus::WaitingForApproval) if run.record.kind == RunKind::Agent => {
+                self.approvals.iter().any(|approval| {
+                    approval.run_id == run.record.run_id
+                        && rules::is_answered(approval, now)
+                        && !state(&approval.call_id).is_some_and(CallState::has_result)
+                })
+            }
+            Some(RunStatus::NeedsReconciliation) => run.calls.values().all(|call| call.state != CallState::Unknown),
+            Some(_) => false,
+        }
+    }
+
     fn runs(&self, filter: &RunFilter) -> Vec<RunRecord> {
         let mut found: Vec<RunRecord> = self
             .runs
@@ -296,13 +336,20 @@ impl Journal for MemoryJournal {
     fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
         Box::pin(async move {
             let Some(held) = self.keep(run) else { return Ok(None) };
-            let lease = self.commit(|state, now| state.take_lease(run, now))?;
+            let lease = self.write(run, |state, now| state.take_lease(run, now))?;
             Ok(Some(RunHold::new(lease, held)))
         })
     }
 
+    fn ready(&self, limit: u32) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
+        Box::pin(async move {
+            let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            Ok(self.commit(|state, now| state.ready(&held, limit, now)))
+        })
+    }
+
     fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        Box::pin(async move { self.commit(|state, now| Ok(state.leased(lease)?.append(events, now))) })
+        Box::pin(async move { self.write(lease, |state, now| Ok(state.leased(lease)?.append(events, now))) })
     }
 
     fn ask<'a>(
@@ -311,7 +358,7 @@ impl Journal for MemoryJournal {
         approval: Approval,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        Box::pin(async move { self.commit(|state, now| state.ask(lease, approval, events, now)) })
+        Box::pin(async move { self.write(lease, |state, now| state.ask(lease, approval, events, now)) })
     }
 
     fn claim<'a>(
@@ -320,7 +367,7 @@ impl Journal for MemoryJournal {
         claim: Claim,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, ClaimRefused>> {
-        Box::pin(async move { self.commit(|state, now| state.claim(lease, claim, events, now)) })
+        Box::pin(async move { self.write(lease, |state, now| state.claim(lease, claim, events, now)) })
     }
 
     fn settle<'a>(
@@ -329,7 +376,7 @@ impl Journal for MemoryJournal {
         settling: Settling,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        Box::pin(async move { self.commit(|state, now| state.settle(lease, settling, events, now)) })
+        Box::pin(async move { self.write(lease, |state, now| state.settle(lease, settling, events, now)) })
     }
 
     fn reconcile<'a>(
@@ -338,11 +385,17 @@ impl Journal for MemoryJournal {
         call: &'a CallId,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        Box::pin(async move { self.commit(|state, now| state.reconcile(lease, call, events, now)) })
+        Box::pin(async move { self.write(lease, |state, now| state.reconcile(lease, call, events, now)) })
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
-        Box::pin(async move { self.commit(|state, now| state.decide(&decision, now)) })
+        Box::pin(async move {
+            let decided = self.commit(|state, now| state.decide(&decision, now));
+            if let Ok(approval) = &decided {
+                self.followers.wake(&approval.run_id);
+            }
+            decided
+        })
     }
 
     fn approval<'a>(&'a self, approval: &'a ApprovalId) -> BoxFuture<'a, Result<Option<Approval>, JournalError>> {
@@ -377,6 +430,10 @@ impl Journal for MemoryJournal {
             let from = usize::try_from(after).unwrap_or(usize::MAX).min(events.len());
             Ok(events[from..].to_vec())
         })
+    }
+
+    fn follow<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
+        Box::pin(self.followers.follow(self, run, after))
     }
 
     fn artifact<'a>(

@@ -17,6 +17,7 @@ mod describe;
 mod engine;
 mod fault;
 mod hold;
+mod listener;
 mod news;
 mod options;
 mod pool;
@@ -82,10 +83,17 @@ impl Journal for PostgresJournal {
     fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
         let ttl = self.engine.pool.options.lease;
         Box::pin(async move {
-            self.engine.until_free(run).await;
+            self.engine.until_free(|releasing| releasing == run).await;
             let run = run.clone();
             let taken = self.engine.transact(Write, move |t| Box::pin(async move { hold::take(t, &run, ttl).await }));
             Ok(taken.await?.map(|lease| hold::keep(&self.engine, lease)))
+        })
+    }
+
+    fn ready(&self, limit: u32) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
+        Box::pin(async move {
+            self.engine.until_free(|_| true).await;
+            self.engine.transact(Write, move |t| Box::pin(async move { read::ready(t, limit).await })).await
         })
     }
 
@@ -174,6 +182,11 @@ impl Journal for PostgresJournal {
     fn events<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
         let run = run.clone();
         Box::pin(self.engine.transact(Read, move |t| Box::pin(async move { read::events(t, &run, after).await })))
+    }
+
+    fn follow<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
+        self.engine.listener.start();
+        Box::pin(self.engine.listener.followers.follow(self, run, after))
     }
 
     fn artifact<'a>(

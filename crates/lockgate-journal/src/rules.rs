@@ -53,6 +53,11 @@ pub(crate) fn withdraw_if_open(approval: &mut Approval, now: Timestamp) {
     }
 }
 
+/// Whether a question has its answer: whoever drives its run goes on with it.
+pub(crate) fn is_answered(approval: &Approval, now: Timestamp) -> bool {
+    !matches!(approval.state_at(now), ApprovalState::Pending | ApprovalState::Consumed)
+}
+
 /// Where a call stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CallState {
@@ -76,6 +81,10 @@ impl CallState {
             Self::Unknown => "unknown",
             Self::Settled => "settled",
         }
+    }
+
+    pub(crate) fn has_result(self) -> bool {
+        matches!(self, Self::Unknown | Self::Settled)
     }
 
     pub(crate) fn from_word(word: &str) -> Result<Self, JournalError> {

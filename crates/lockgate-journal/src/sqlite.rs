@@ -19,6 +19,7 @@ mod schema;
 mod write;
 mod writer;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,10 +32,14 @@ use lockgate_contract::ports::{
     Lease, NewRun, RunFilter, RunHold, RunRecord, Settling,
 };
 
+use lockgate_contract::time::Timestamp;
+use rusqlite::Connection;
+
 use self::connection::Place;
 use self::readers::Readers;
 use self::writer::Writer;
 use crate::error::OpenError;
+use crate::followers::Followers;
 
 /// Keeps everything in one file. What it has answered for is on the disk (`synchronous=FULL`).
 ///
@@ -44,6 +49,7 @@ pub struct SqliteJournal {
     clock: Arc<dyn Clock>,
     writer: Writer,
     readers: Arc<Readers>,
+    followers: Followers,
     path: PathBuf,
 }
 
@@ -72,7 +78,24 @@ impl SqliteJournal {
         let place = Place { path: file::prepare(path)?, busy_timeout: options.busy_timeout };
         let (path, readers) = (place.path.clone(), Arc::new(Readers::new(place.clone())));
         let writer = Writer::start(place, Arc::clone(&clock), Arc::clone(&readers))?;
-        Ok(Self { clock, writer, readers, path })
+        Ok(Self { clock, writer, readers, followers: Followers::new(None), path })
+    }
+}
+
+impl SqliteJournal {
+    /// A commit that writes into this run.
+    async fn write<T, E>(
+        &self,
+        run: &RunId,
+        work: impl FnOnce(&Connection, Timestamp) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<JournalError> + fmt::Display + Send + 'static,
+    {
+        let answer = self.writer.commit(work).await;
+        self.followers.wake(run);
+        answer
     }
 }
 
@@ -92,15 +115,22 @@ impl Journal for SqliteJournal {
         Box::pin(async move {
             let Some(lock) = hold::take(&self.path, run)? else { return Ok(None) };
             let run = run.clone();
-            let lease = self.writer.commit(move |connection, now| write::take_lease(connection, &run, now)).await?;
-            Ok(Some(RunHold::new(lease, lock)))
+            let lease = self.write(&run, {
+                let run = run.clone();
+                move |connection, now| write::take_lease(connection, &run, now)
+            });
+            Ok(Some(RunHold::new(lease.await?, lock)))
         })
     }
 
+    fn ready(&self, limit: u32) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
+        let clock = Arc::clone(&self.clock);
+        Box::pin(self.readers.read(move |connection| read::ready(connection, limit, clock.now())))
+    }
+
     fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        let lease = lease.clone();
-        let events = written(events);
-        Box::pin(self.writer.commit(move |connection, now| write::append(connection, &lease, events, now)))
+        let (held, events) = (lease.clone(), written(events));
+        Box::pin(self.write(lease, move |connection, now| write::append(connection, &held, events, now)))
     }
 
     fn ask<'a>(
@@ -109,9 +139,8 @@ impl Journal for SqliteJournal {
         approval: Approval,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        let lease = lease.clone();
-        let events = written(events);
-        Box::pin(self.writer.commit(move |connection, now| write::ask(connection, &lease, approval, events, now)))
+        let (held, events) = (lease.clone(), written(events));
+        Box::pin(self.write(lease, move |connection, now| write::ask(connection, &held, approval, events, now)))
     }
 
     fn claim<'a>(
@@ -120,9 +149,8 @@ impl Journal for SqliteJournal {
         claim: Claim,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, ClaimRefused>> {
-        let lease = lease.clone();
-        let events = written(events);
-        Box::pin(self.writer.commit(move |connection, now| write::claim(connection, &lease, &claim, events, now)))
+        let (held, events) = (lease.clone(), written(events));
+        Box::pin(self.write(lease, move |connection, now| write::claim(connection, &held, &claim, events, now)))
     }
 
     fn settle<'a>(
@@ -131,9 +159,8 @@ impl Journal for SqliteJournal {
         settling: Settling,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        let lease = lease.clone();
-        let events = written(events);
-        Box::pin(self.writer.commit(move |connection, now| write::settle(connection, &lease, &settling, events, now)))
+        let (held, events) = (lease.clone(), written(events));
+        Box::pin(self.write(lease, move |connection, now| write::settle(connection, &held, &settling, events, now)))
     }
 
     fn reconcile<'a>(
@@ -142,15 +169,18 @@ impl Journal for SqliteJournal {
         call: &'a CallId,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        let (lease, call) = (lease.clone(), call.clone());
-        let events = written(events);
-        Box::pin(self.writer.commit(move |connection, now| write::reconcile(connection, &lease, &call, events, now)))
+        let (held, call, events) = (lease.clone(), call.clone(), written(events));
+        Box::pin(self.write(lease, move |connection, now| write::reconcile(connection, &held, &call, events, now)))
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
         let committed = self.writer.commit(move |connection, now| write::decide(connection, &decision, now));
-        // The outer answer is about the commit, the inner one is what was committed: a refused attempt is recorded too.
-        Box::pin(async move { committed.await? })
+        Box::pin(async move {
+            // The outer answer is about the commit, the inner one is what was committed: a refused attempt is recorded too.
+            let approval = committed.await??;
+            self.followers.wake(&approval.run_id);
+            Ok(approval)
+        })
     }
 
     fn approval<'a>(&'a self, approval: &'a ApprovalId) -> BoxFuture<'a, Result<Option<Approval>, JournalError>> {
@@ -175,6 +205,10 @@ impl Journal for SqliteJournal {
     fn events<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
         let run = run.clone();
         Box::pin(self.readers.read(move |connection| read::events(connection, &run, after)))
+    }
+
+    fn follow<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
+        Box::pin(self.followers.follow(self, run, after))
     }
 
     fn artifact<'a>(

@@ -31,6 +31,14 @@ pub trait Journal: Send + Sync {
     /// before is shut out from here on, and what was started and has no result is lost.
     fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>>;
 
+    /// Runs that somebody could drive on, longest unchanged first and at most so many: those that were made and not begun, those
+    /// whose driver is gone, those about whose question something was decided or whose question ran out, and those whose
+    /// unknown effects were all found out about. Looking takes nothing: who wants to drive one takes it with
+    /// [`hold`](Self::hold), and another may have been faster.
+    ///
+    /// A run whose driver is alive may be among them where only its driver knows that it is.
+    fn ready(&self, limit: u32) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>>;
+
     /// Adds events to a run.
     fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>>;
 
@@ -89,6 +97,12 @@ pub trait Journal: Send + Sync {
 
     /// The events of a run after `after`, in order; 0 reads them all.
     fn events<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>>;
+
+    /// The events of a run after `after`, as soon as there is one: waits as long as there is none. Each event is answered once
+    /// to whoever asks next for those after the last one that he got.
+    ///
+    /// Runs of the same journal value are heard of at once; what another process wrote is, at the latest, a second after.
+    fn follow<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>>;
 
     /// The text of an artifact of a run.
     fn artifact<'a>(

@@ -75,6 +75,10 @@ impl Journal for Faulty {
         self.inner.hold(run)
     }
 
+    fn ready(&self, limit: u32) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
+        self.inner.ready(limit)
+    }
+
     fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
         Box::pin(self.commit(self.inner.append(lease, events)))
     }
@@ -153,6 +157,10 @@ impl Journal for Faulty {
             return Box::pin(std::future::ready(Err(JournalError::unavailable("the disk is busy"))));
         }
         self.inner.events(run, after)
+    }
+
+    fn follow<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
+        self.inner.follow(run, after)
     }
 
     fn artifact<'a>(

@@ -21,6 +21,7 @@ use tokio::sync::oneshot;
 
 use super::PostgresOptions;
 use super::address::Address;
+use super::listener::Listener;
 use super::news::News;
 use super::pool::Pool;
 use super::transaction::{Access, Transaction, transact};
@@ -30,6 +31,7 @@ use crate::error::OpenError;
 pub(super) struct Engine {
     runtime: Option<Runtime>,
     pub(super) pool: Arc<Pool>,
+    pub(super) listener: Listener,
     /// Every task has a copy: it is gone when they all have ended.
     working: Option<mpsc::Sender<()>>,
     ended: Mutex<mpsc::Receiver<()>>,
@@ -46,6 +48,7 @@ impl Engine {
             .enable_all()
             .build()
             .map_err(JournalError::unavailable)?;
+        let listener = Listener::new(address.clone(), runtime.handle().clone());
         let (opened, opening) = mpsc::channel();
         runtime.spawn(async move {
             // Whoever opens it waits.
@@ -64,6 +67,7 @@ impl Engine {
         Ok(Self {
             runtime: Some(runtime),
             pool,
+            listener,
             working: Some(working),
             ended: Mutex::new(ended),
             releasing: Mutex::default(),
@@ -105,9 +109,9 @@ impl Engine {
         releasing.push((run, released));
     }
 
-    /// Waits until the run is free, where it was let go here: whoever lets it go and takes it again gets it.
-    pub(super) async fn until_free(&self, run: &RunId) {
-        let released: Vec<_> = self.releasing().extract_if(.., |(releasing, _)| releasing == run).collect();
+    /// Waits until runs are free that were let go here: whoever lets one go and takes it again gets it.
+    pub(super) async fn until_free(&self, is_wanted: impl Fn(&RunId) -> bool) {
+        let released: Vec<_> = self.releasing().extract_if(.., |(run, _)| is_wanted(run)).collect();
         for (_, released) in released {
             // Where it could not be released the lease runs out.
             let _ = released.await;

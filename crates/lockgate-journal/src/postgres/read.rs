@@ -25,6 +25,12 @@ pub(super) async fn runs(transaction: &Transaction<'_>, filter: &RunFilter) -> R
     transaction.rows(Statement::Runs, &[&status, &limit]).await?.iter().map(run_row).collect()
 }
 
+/// Runs that could be driven on now, longest unchanged first.
+pub(super) async fn ready(transaction: &Transaction<'_>, limit: u32) -> Result<Vec<RunRecord>, JournalError> {
+    let (limit, now) = (i64::from(limit), transaction.now().await?.as_millis());
+    transaction.rows(Statement::Ready, &[&limit, &now]).await?.iter().map(run_row).collect()
+}
+
 /// The events of a run after `after`.
 pub(super) async fn events(transaction: &Transaction<'_>, run: &RunId, after: u64) -> Result<Vec<Event>, JournalError> {
     let (id, after) = (run.as_str(), column(after));

@@ -85,6 +85,23 @@ statements! {
     Run: "SELECT run_id, tenant, kind, title, status, next_seq, created_at, updated_at FROM lockgate.run WHERE run_id = $1";
     Runs: "SELECT run_id, tenant, kind, title, status, next_seq, created_at, updated_at FROM lockgate.run
            WHERE $1::text IS NULL OR status = $1 ORDER BY created_at DESC, place DESC LIMIT $2";
+    /// Whoever looks at the same moment is shown others, and a run into which somebody writes at this moment is driven.
+    Ready: "SELECT run_id, tenant, kind, title, status, next_seq, created_at, updated_at FROM lockgate.run
+            WHERE (status IS NULL OR status IN ('waiting_for_approval', 'needs_reconciliation'))
+              AND (lease_until IS NULL OR lease_until <= $2)
+              AND CASE
+                  WHEN status IS NULL THEN TRUE
+                  WHEN status = 'needs_reconciliation' THEN NOT EXISTS (
+                      SELECT 1 FROM lockgate.call AS c WHERE c.run_id = run.run_id AND c.state = 'unknown')
+                  ELSE kind = 'agent' AND EXISTS (
+                      SELECT 1 FROM lockgate.approval AS a
+                      WHERE a.run_id = run.run_id
+                        AND (a.state IN ('granted', 'denied', 'withdrawn') OR a.state = 'pending' AND a.expires_at <= $2)
+                        AND NOT EXISTS (
+                            SELECT 1 FROM lockgate.call AS c
+                            WHERE c.run_id = a.run_id AND c.call_id = a.call_id AND c.state IN ('unknown', 'settled')))
+                  END
+            ORDER BY updated_at, place LIMIT $1 FOR UPDATE OF run SKIP LOCKED";
     Events: "SELECT seq, at, kind, v, step, call_id, data FROM lockgate.event WHERE run_id = $1 AND seq > $2 ORDER BY seq";
     Call: "SELECT state, attempt FROM lockgate.call WHERE run_id = $1 AND call_id = $2";
     RunOfApproval: "SELECT run_id FROM lockgate.approval WHERE approval_id = $1";

@@ -72,6 +72,30 @@ pub(super) fn runs(connection: &Connection, filter: &RunFilter) -> Result<Vec<Ru
     all(connection, &sql, params![filter.status.map(RunStatus::word), filter.limit], run_row)
 }
 
+/// Runs that could be driven on at `now`, longest unchanged first.
+pub(super) fn ready(connection: &Connection, limit: u32, now: Timestamp) -> Result<Vec<RunRecord>, JournalError> {
+    // The first line is the condition of the index `run_open`, word by word: so it is used.
+    let sql = format!(
+        "{RUN}
+         WHERE (status IS NULL OR status IN ('waiting_for_approval', 'needs_reconciliation'))
+           AND CASE
+               WHEN status IS NULL THEN TRUE
+               WHEN status = 'needs_reconciliation' THEN NOT EXISTS (
+                   SELECT 1 FROM call WHERE call.run_id = run.run_id AND call.state = 'unknown')
+               ELSE kind = 'agent' AND EXISTS (
+                   SELECT 1 FROM approval
+                   WHERE approval.run_id = run.run_id
+                     AND (state IN ('granted', 'denied', 'withdrawn') OR state = 'pending' AND expires_at <= ?2)
+                     AND NOT EXISTS (
+                         SELECT 1 FROM call
+                         WHERE call.run_id = run.run_id AND call.call_id = question ->> 'call_id'
+                           AND call.state IN ('unknown', 'settled')))
+               END
+         ORDER BY updated_at, place LIMIT ?1"
+    );
+    all(connection, &sql, params![limit, now.as_millis()], run_row)
+}
+
 /// The events of a run after `after`.
 pub(super) fn events(connection: &Connection, run: &RunId, after: u64) -> Result<Vec<Event>, JournalError> {
     require_run(connection, run)?;

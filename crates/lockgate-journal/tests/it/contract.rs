@@ -35,4 +35,5 @@ mod approvals;
 mod calls;
 mod keys;
 mod leases;
+mod ready;
 mod runs;

@@ -130,6 +130,10 @@ impl Journal for FaultyJournal {
         self.inner.hold(run)
     }
 
+    fn ready(&self, limit: u32) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
+        self.inner.ready(limit)
+    }
+
     fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
         Box::pin(self.through(Method::Append, self.inner.append(lease, events)))
     }
@@ -192,6 +196,10 @@ impl Journal for FaultyJournal {
 
     fn events<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
         Box::pin(self.through(Method::Events, self.inner.events(run, after)))
+    }
+
+    fn follow<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
+        self.inner.follow(run, after)
     }
 
     fn artifact<'a>(

@@ -23,6 +23,9 @@ CREATE TABLE lockgate.run (
     UNIQUE (tenant, run_id)
 ) WITH (fillfactor = 80);
 CREATE INDEX run_newest ON lockgate.run (created_at DESC, place DESC);
+-- Runs that somebody may drive on, longest unchanged first.
+CREATE INDEX run_open ON lockgate.run (updated_at, place)
+WHERE status IS NULL OR status IN ('waiting_for_approval', 'needs_reconciliation');
 
 CREATE TABLE lockgate.event (
     tenant  text COLLATE "C" NOT NULL,

@@ -45,6 +45,10 @@ impl Journal for Tampered {
         self.journal.hold(run)
     }
 
+    fn ready(&self, limit: u32) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
+        self.journal.ready(limit)
+    }
+
     fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
         self.journal.append(lease, events)
     }
@@ -103,6 +107,10 @@ impl Journal for Tampered {
 
     fn runs(&self, filter: RunFilter) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
         self.journal.runs(filter)
+    }
+
+    fn follow<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
+        self.journal.follow(run, after)
     }
 
     fn artifact<'a>(

@@ -135,6 +135,10 @@ impl Journal for MeddledJournal {
         self.inner.hold(run)
     }
 
+    fn ready(&self, limit: u32) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
+        self.inner.ready(limit)
+    }
+
     fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
         Box::pin(async move {
             self.meddle().await?;
@@ -212,6 +216,10 @@ impl Journal for MeddledJournal {
 
     fn events<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
         self.inner.events(run, after)
+    }
+
+    fn follow<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
+        self.inner.follow(run, after)
     }
 
     fn artifact<'a>(
