@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::commands::{approvals, call, completions, doctor, explain, journal, run, runs, schema, tools};
+use crate::commands::{approvals, call, completions, doctor, explain, journal, run, runs, schema, tools, worker};
 use crate::output::When;
 
 /// The gate every tool call of an AI agent passes
@@ -48,6 +48,7 @@ pub(crate) enum Command {
     Tools(tools::Arguments),
     Approvals(approvals::Arguments),
     Runs(runs::Arguments),
+    Worker(worker::Arguments),
     Journal(journal::Arguments),
     Explain(explain::Arguments),
     Schema(schema::Arguments),

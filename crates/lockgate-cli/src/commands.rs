@@ -10,6 +10,7 @@ pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod schema;
 pub(crate) mod tools;
+pub(crate) mod worker;
 
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ pub(crate) async fn execute(command: Command, output: &Arc<Output>) -> Result<Ex
         Command::Tools(arguments) => tools::execute(arguments, output),
         Command::Approvals(arguments) => approvals::execute(arguments, output).await,
         Command::Runs(arguments) => runs::execute(arguments, output).await,
+        Command::Worker(arguments) => worker::execute(arguments, output).await,
         Command::Journal(arguments) => journal::execute(arguments, output).await,
         Command::Explain(arguments) => explain::execute(&arguments, output),
         Command::Schema(arguments) => schema::execute(&arguments, output),

@@ -63,6 +63,17 @@ pub(crate) enum CliError {
     /// The run names no run file.
     #[error("run `{0}` names no run file")]
     NoRunFile(RunId),
+    /// This worker drives the runs of other files.
+    #[error("run `{0}` is of a run file that this worker was not given")]
+    OtherRunFile(RunId),
+    /// A path that leads nowhere.
+    #[error("`{}` cannot be made an absolute path: {cause}", .path.display())]
+    Path {
+        /// As it was typed.
+        path: PathBuf,
+        /// Why.
+        cause: std::io::Error,
+    },
     /// The run file that the run names cannot be read.
     #[error("run `{run}` needs its run file: {cause}")]
     RunFileGone {
@@ -168,6 +179,8 @@ impl CliError {
             Self::Stdout(_) => "what was done is in the journal: `lockgate runs list`",
             Self::Fold { .. }
             | Self::Decision(_)
+            | Self::OtherRunFile(_)
+            | Self::Path { .. }
             | Self::Budget(_)
             | Self::Stdin(_)
             | Self::StdinNotText(_)

@@ -1,4 +1,4 @@
-//! Ctrl-C, the terminate signal and a terminal that is closed: the first cancels what runs, the second ends the process.
+//! Ctrl-C, the terminate signal and a terminal that is closed: the first ends what runs, the second the process.
 
 use std::io;
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Listens from now on. Must be called inside the runtime.
-pub(crate) fn cancel_on_signal(output: &Arc<Output>, cancel: impl Fn() + Send + 'static) {
+/// Listens from now on. `words` say what the first signal does. Must be called inside the runtime.
+pub(crate) fn on_signal(output: &Arc<Output>, words: &'static str, end: impl Fn() + Send + 'static) {
     let mut signals = match Signals::listen() {
         Ok(signals) => signals,
         Err(error) => {
@@ -18,8 +18,8 @@ pub(crate) fn cancel_on_signal(output: &Arc<Output>, cancel: impl Fn() + Send + 
     let output = Arc::clone(output);
     tokio::spawn(async move {
         signals.next().await;
-        output.note("cancelling; once more ends the program at once\n");
-        cancel();
+        output.note(&format!("{words}; once more ends the program at once\n"));
+        end();
         signals.next().await;
         // A call in flight is left as the journal has it: started, its outcome unknown.
         std::process::exit(i32::from(Exit::Cancelled as u8));

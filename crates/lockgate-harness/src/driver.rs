@@ -37,6 +37,8 @@ pub struct RunnerOptions {
     pub parallel_reads: usize,
     /// Stops the run.
     pub cancel: CancellationToken,
+    /// Lets the run go at the next place where nothing is under way, for somebody else to take up. Nothing is written for it.
+    pub hand_over: CancellationToken,
     /// Sees every accepted event, in order.
     pub observer: Option<Observer>,
     /// Where tools say how far they are.
@@ -45,7 +47,13 @@ pub struct RunnerOptions {
 
 impl Default for RunnerOptions {
     fn default() -> Self {
-        Self { parallel_reads: 8, cancel: CancellationToken::new(), observer: None, progress: None }
+        Self {
+            parallel_reads: 8,
+            cancel: CancellationToken::new(),
+            hand_over: CancellationToken::new(),
+            observer: None,
+            progress: None,
+        }
     }
 }
 
@@ -98,6 +106,12 @@ impl Runner {
         let start = run.start(&self.gate, model);
         let live = self.create(start).await?;
         self.drive(live).await
+    }
+
+    /// Makes a run that nobody drives yet: whoever resumes it first begins it.
+    pub async fn enqueue(&self, run: AgentRun) -> Result<RunState, RunError> {
+        let model = self.model.as_ref().map(|model| model.name());
+        Ok(self.create(run.start(&self.gate, model)).await?.state)
     }
 
     /// Takes a run up again and drives it until it stops. A run that has ended, or that still waits, is left as it is.
@@ -169,6 +183,9 @@ impl Runner {
                     unredacted: &live.unredacted,
                     parallel_reads: self.options.parallel_reads,
                 });
+                if self.options.hand_over.is_cancelled() && live.can_be_left(&command) {
+                    return Ok(live.state);
+                }
                 match command {
                     Command::CallModel { step } => self.call_model(&mut live, step).await?,
                     Command::RunCalls(planned) => self.run_calls(&mut live, planned).await?,
@@ -272,6 +289,7 @@ impl Runner {
             () = tokio::time::sleep(left) => live.known_past = until,
             // The machine sees the cancel for itself.
             () = self.options.cancel.cancelled() => {}
+            () = self.options.hand_over.cancelled() => {}
         }
     }
 

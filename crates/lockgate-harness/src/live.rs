@@ -12,7 +12,7 @@ use lockgate_executor::{Gate, Observer, Request, RunLog, Scope, show};
 
 use crate::driver::Runner;
 use crate::error::RunError;
-use crate::plan::Planned;
+use crate::plan::{Command, Planned};
 use crate::state::RunState;
 use crate::turn::Call;
 
@@ -93,6 +93,18 @@ impl Runner {
 }
 
 impl Live {
+    /// Whether another driver would do this next as well as this one: it has all that this one knows.
+    pub(crate) fn can_be_left(&self, next: &Command) -> bool {
+        match next {
+            Command::CallModel { .. } | Command::Reconcile(_) | Command::Wait(_) => true,
+            // Arguments that held a secret are known here alone (decision 0008).
+            Command::RunCalls(_) => {
+                self.state.calls().filter(|call| call.is_open()).all(|call| !self.unredacted.contains(&call.call_id))
+            }
+            Command::Settle(_) | Command::Stop(_) | Command::Ended(_) => false,
+        }
+    }
+
     pub(crate) async fn append(&mut self, body: Body) -> Result<(), RunError> {
         let step = self.state.steps().saturating_sub(1);
         self.append_at(step, body).await

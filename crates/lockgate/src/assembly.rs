@@ -10,6 +10,7 @@ use lockgate_config::{
 };
 use lockgate_contract::nearest::nearest;
 use lockgate_contract::ports::{Journal, ModelAdapter, Redactor, Visibility};
+use lockgate_contract::run::RunKind;
 use lockgate_contract::subject::Subject;
 use lockgate_contract::tool::{InvalidSpec, ToolSpec};
 use lockgate_executor::{ArgumentErrors, Gate, GateError, GateOptions};
@@ -218,6 +219,14 @@ impl Assembly {
     /// A runner with the run file's model.
     pub fn runner(&self, options: RunnerOptions) -> Result<Runner, AssemblyError> {
         Ok(self.caller(options).with_model(self.model()?))
+    }
+
+    /// A runner for a run of this kind: only an agent's needs the run file's model.
+    pub fn runner_for(&self, kind: RunKind, options: RunnerOptions) -> Result<Runner, AssemblyError> {
+        match kind {
+            RunKind::Agent => self.runner(options),
+            RunKind::Direct => Ok(self.caller(options)),
+        }
     }
 
     /// A runner without a model, for direct calls.

@@ -5,6 +5,7 @@
 
 pub mod assembly;
 pub mod prelude;
+pub mod worker;
 
 #[doc(inline)]
 pub use lockgate_config as config;

@@ -14,7 +14,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::render::call::{CallView, audit, human, make_whole};
-use crate::signals::cancel_on_signal;
+use crate::signals::on_signal;
 use crate::stored::{JournalArgument, Stored, commands};
 
 /// Send one call through the gate, without a model
@@ -91,7 +91,7 @@ pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Resul
         RunnerOptions { progress: Some(Arc::new(move |words| progress.progress(words))), ..RunnerOptions::default() };
     let caller = assembly.caller(options);
     let cancel = caller.cancel().clone();
-    cancel_on_signal(output, move || cancel.cancel());
+    on_signal(output, "cancelling", move || cancel.cancel());
     output.progress(&format!("{} runs", arguments.name));
     let call = DirectCall {
         approval,

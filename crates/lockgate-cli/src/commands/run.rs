@@ -12,7 +12,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::printer::{RunPrinter, RunView};
-use crate::signals::cancel_on_signal;
+use crate::signals::on_signal;
 use crate::stored::{JournalArgument, commands};
 
 /// Run an agent from a run file
@@ -35,6 +35,9 @@ pub(crate) struct Arguments {
     /// The run file (TOML)
     #[arg(value_name = "RUNFILE")]
     run_file: PathBuf,
+    /// Only make the run, and print its id: a `lockgate worker` drives it
+    #[arg(long)]
+    enqueue: bool,
     #[command(flatten)]
     journal: JournalArgument,
     #[command(flatten)]
@@ -50,8 +53,13 @@ pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Resul
     let printer = RunPrinter::new(output, arguments.view);
     let runner = assembly.runner(printer.options())?;
     let agent_run = assembly.agent_run()?;
+    if arguments.enqueue {
+        let state = runner.enqueue(agent_run).await?;
+        output.text(&format!("{}\n", state.run_id()));
+        return Ok(Exit::Ok);
+    }
     let cancel = runner.cancel().clone();
-    cancel_on_signal(output, move || cancel.cancel());
+    on_signal(output, "cancelling", move || cancel.cancel());
     let state = runner.start(agent_run).await?;
     let url = arguments.journal.journal.as_deref().or(assembly.run_file.journal.url.as_deref());
     let commands = commands(url.unwrap_or(DEFAULT_JOURNAL));

@@ -8,7 +8,7 @@ use lockgate::assembly::{Assembly, AssemblyError, Overrides, entered, without_to
 use lockgate::config::{BudgetChange, ConfigError, RunFile};
 use lockgate::contract::event::Finding;
 use lockgate::contract::ids::RunId;
-use lockgate::contract::ports::{RunFilter, RunRecord};
+use lockgate::contract::ports::{Journal, RunFilter, RunRecord};
 use lockgate::contract::run::{Budget, RunKind, RunStatus};
 use lockgate::contract::time::Timestamp;
 use lockgate::harness::{Reconciliation, Resume, RunResult, RunState, Stop};
@@ -21,7 +21,7 @@ use crate::output::Output;
 use crate::person::{session_user, somebody};
 use crate::printer::{Include, RunFormat, RunPrinter, RunView};
 use crate::render::run::table;
-use crate::signals::cancel_on_signal;
+use crate::signals::on_signal;
 use crate::stored::{JournalArgument, Stored};
 
 /// List, show and resume runs
@@ -60,6 +60,9 @@ struct List {
 struct Show {
     /// The run's id, or the start of it
     run: String,
+    /// Go on with what happens, until the run stops
+    #[arg(long)]
+    follow: bool,
     #[command(flatten)]
     view: RunView,
     #[command(flatten)]
@@ -237,7 +240,7 @@ async fn list(arguments: List, output: &Output) -> Result<Exit, CliError> {
 async fn show(arguments: Show, output: &Arc<Output>) -> Result<Exit, CliError> {
     let stored = Stored::open(arguments.journal.journal.as_deref())?;
     let run = stored.find_run(&arguments.run).await?;
-    let (events, state) = stored.state(&run).await?;
+    let (events, mut state) = stored.state(&run).await?;
     let mut view = arguments.view;
     if view.format == RunFormat::Json {
         // To show a run is to show its events.
@@ -245,6 +248,13 @@ async fn show(arguments: Show, output: &Arc<Output>) -> Result<Exit, CliError> {
     }
     let printer = RunPrinter::new(output, view);
     printer.events(&events);
+    while arguments.follow && state.stop().is_none() {
+        let events = stored.journal.follow(&run, state.last_seq()).await?;
+        printer.events(&events);
+        for event in &events {
+            state.apply(event).map_err(CliError::fold(&run))?;
+        }
+    }
     printer.ending(&state, stored.journal.as_ref(), &stored.commands()).await;
     Ok(Exit::Ok)
 }
@@ -272,14 +282,14 @@ async fn resume(arguments: ResumeArguments, output: &Arc<Output>) -> Result<Exit
     {
         return Err(CliError::DirectWaits { run, approval: approval.clone() });
     }
-    let assembly = assembly(&arguments, &stored, &run, &state)?;
+    let assembly = handlers(arguments.run_file.as_deref(), &stored.journal, &state)?;
     for warning in &assembly.warnings {
         output.warning(warning);
     }
     let printer = RunPrinter::new(output, arguments.view);
-    let runner = assembly.runner(printer.options())?;
+    let runner = assembly.runner_for(state.start().kind, printer.options())?;
     let cancel = runner.cancel().clone();
-    cancel_on_signal(output, move || cancel.cancel());
+    on_signal(output, "cancelling", move || cancel.cancel());
     printer.events(&events);
     let state = runner.resume(&run, Resume { budget }).await?;
     printer.ending(&state, stored.journal.as_ref(), &commands).await;
@@ -311,11 +321,15 @@ fn changed(budget: &Budget, changes: &[BudgetChange]) -> Option<Budget> {
     (!changes.is_empty()).then(|| changes.iter().fold(budget.clone(), |budget, change| change.apply(&budget)))
 }
 
-/// The handlers, from the file that was given or the one that the run names.
-fn assembly(arguments: &ResumeArguments, stored: &Stored, run: &RunId, state: &RunState) -> Result<Assembly, CliError> {
-    let overrides =
-        Overrides { journal: Some(Arc::clone(&stored.journal)), entered: entered(state), ..Overrides::default() };
-    if let Some(run_file) = &arguments.run_file {
+/// What a run needs, from the file that was given or the one that it names.
+pub(crate) fn handlers(
+    run_file: Option<&Path>,
+    journal: &Arc<dyn Journal>,
+    state: &RunState,
+) -> Result<Assembly, CliError> {
+    let run = state.run_id();
+    let overrides = Overrides { journal: Some(Arc::clone(journal)), entered: entered(state), ..Overrides::default() };
+    if let Some(run_file) = run_file {
         return Ok(Assembly::load(run_file, overrides)?);
     }
     let path = state.start().run_file.as_deref().map(Path::new).ok_or_else(|| CliError::NoRunFile(run.clone()))?;

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use crate::command::{Desk, Done};
 
-fn signal(child: &Child, name: &str) {
+pub(crate) fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill").args([format!("-{name}"), child.id().to_string()]).status().unwrap();
     assert!(sent.success());
 }
 
 /// Waits until the handler was entered: the count file says so.
-fn entered(desk: &Desk, count_file: &str) {
+pub(crate) fn entered(desk: &Desk, count_file: &str) {
     let begun = Instant::now();
     while desk.entered(count_file) == 0 {
         assert!(begun.elapsed() < Duration::from_mins(1), "the handler was never entered");

@@ -20,3 +20,4 @@ mod resuming;
 mod run;
 mod runs;
 mod tools;
+mod worker;

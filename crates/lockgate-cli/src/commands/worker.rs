@@ -1,0 +1,158 @@
+//! `lockgate worker`: drives on whatever run of a journal is ready.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use lockgate::assembly::open_journal;
+use lockgate::config::DEFAULT_JOURNAL;
+use lockgate::contract::ids::RunId;
+use lockgate::contract::run::RunStatus;
+use lockgate::harness::RunResult;
+use lockgate::sources::mock::TimeSpan;
+use lockgate::worker::{Prepare, Report, Worker, WorkerOptions};
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use crate::commands::runs::handlers;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::render::style::{NAME, of_status, styled};
+use crate::signals::on_signal;
+use crate::stored::JournalArgument;
+
+/// Drive on whatever run of a journal is ready
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A run is ready when nobody drives it and it could go on: it was enqueued, its driver died, its question was decided or ran out,
+or what became of its calls was found out. Any number of workers share a journal; one process with one run needs none.
+
+The terminate signal drains the worker: it takes no more runs, and lets go of each between two of its steps. Another worker
+goes on with them.
+
+Examples:
+  lockgate run incident.toml --enqueue --journal postgres://db/lockgate
+  lockgate worker --journal postgres://db/lockgate
+  lockgate worker --until-idle
+
+Exit codes:
+  0  drained, or nothing is ready any more
+  2  usage or configuration: nothing was started")]
+pub(crate) struct Arguments {
+    /// Run files whose runs it drives; without any, those of every run whose run file it can read
+    #[arg(value_name = "RUNFILE")]
+    run_files: Vec<PathBuf>,
+    /// Runs side by side
+    #[arg(long, value_name = "NUMBER", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
+    concurrency: u16,
+    /// How long what is under way may take once it is drained
+    #[arg(long, value_name = "TIME", default_value = "30s")]
+    patience: TimeSpan,
+    /// End when no run is ready
+    #[arg(long)]
+    until_idle: bool,
+    /// How what happens is printed
+    #[arg(long, value_enum, default_value_t)]
+    format: WorkerFormat,
+    #[command(flatten)]
+    journal: JournalArgument,
+}
+
+/// How a worker prints what happens.
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+enum WorkerFormat {
+    /// For people
+    #[default]
+    Human,
+    /// One JSON value a line
+    Jsonl,
+}
+
+/// What happened to a run, as JSON.
+#[derive(Serialize)]
+struct ReportView<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_id: Option<&'a RunId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<RunStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+}
+
+pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Result<Exit, CliError> {
+    let journal = open_journal(arguments.journal.journal.as_deref().unwrap_or(DEFAULT_JOURNAL))?;
+    let run_files = arguments.run_files.iter().map(|path| absolute(path)).collect::<Result<Vec<_>, _>>()?;
+    let prepare: Prepare = {
+        let journal = Arc::clone(&journal);
+        Arc::new(move |state, options| {
+            let named = state.start().run_file.as_deref().map(Path::new);
+            if !run_files.is_empty() && !run_files.iter().any(|path| Some(path.as_path()) == named) {
+                return Err(CliError::OtherRunFile(state.run_id().clone()).into());
+            }
+            let assembly = handlers(None, &journal, state)?;
+            Ok(assembly.runner_for(state.start().kind, options)?)
+        })
+    };
+    let drain = CancellationToken::new();
+    let draining = drain.clone();
+    on_signal(output, "draining", move || draining.cancel());
+    let (told, format) = (Arc::clone(output), arguments.format);
+    let options = WorkerOptions {
+        concurrency: usize::from(arguments.concurrency),
+        drain,
+        patience: arguments.patience.as_duration(),
+        until_idle: arguments.until_idle,
+        report: Arc::new(move |report| tell(&told, format, &report)),
+        ..WorkerOptions::default()
+    };
+    Worker::new(journal, prepare, options).run().await;
+    Ok(Exit::Ok)
+}
+
+/// As the runs of these files name them.
+fn absolute(path: &Path) -> Result<PathBuf, CliError> {
+    std::path::absolute(path).map_err(|cause| CliError::Path { path: path.to_owned(), cause })
+}
+
+fn tell(output: &Output, format: WorkerFormat, report: &Report) {
+    let view = ReportView::of(report);
+    match format {
+        WorkerFormat::Jsonl => output.line(&view),
+        WorkerFormat::Human => match (view.run_id, view.message) {
+            (None, message) => output.warning(message.unwrap_or_default()),
+            (Some(run), Some(message)) => output.warning(format!("{run}: {message}")),
+            (Some(run), None) => {
+                let run = styled(NAME, run.as_str());
+                let word = view.status.map_or(view.kind, RunStatus::word);
+                let reason = view.reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+                let word = if view.kind == "left" { styled(of_status(view.status), word) } else { word.to_owned() };
+                output.text(&format!("{run}  {word}{reason}\n"));
+            }
+        },
+    }
+}
+
+impl<'a> ReportView<'a> {
+    fn of(report: &'a Report) -> Self {
+        let view = |kind, run_id| Self { kind, run_id, status: None, reason: None, message: None };
+        match report {
+            Report::Taken(run) => view("taken", Some(run)),
+            Report::Left(state) => {
+                let RunResult { status, reason, .. } = RunResult::of(state);
+                Self { status, reason, ..view("left", Some(state.run_id())) }
+            }
+            Report::Unfit { run_id, cause } => Self { message: Some(cause.to_string()), ..view("unfit", Some(run_id)) },
+            Report::Failed(run, error) => Self { message: Some(error.to_string()), ..view("failed", Some(run)) },
+            Report::BrokenOff(run) => {
+                let message = "it was broken off in the middle: what was under way may be unknown".to_owned();
+                Self { message: Some(message), ..view("broken_off", Some(run)) }
+            }
+            Report::Journal(error) => Self { message: Some(error.to_string()), ..view("journal", None) },
+        }
+    }
+}
