@@ -15,6 +15,7 @@ use crate::trail::panic_text;
 
 /// The one gate that every tool call passes. One gate serves many runs; what belongs to a run comes with its
 /// [`Scope`](crate::Scope).
+#[derive(Clone)]
 pub struct Gate {
     pub(crate) registry: Arc<Registry>,
     pub(crate) dispatch: Dispatch,

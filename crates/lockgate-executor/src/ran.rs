@@ -15,10 +15,14 @@ use lockgate_contract::outcome::{Code, Outcome};
 use lockgate_contract::ports::{ActionReport, ArtifactStore, BoxFuture};
 use lockgate_contract::run::Limit;
 use lockgate_contract::tool::{Failure, Output, Prepared, Progress, ToolContext, ToolEnvironmentError};
+use lockgate_registry::RegisteredTool;
+use tokio::runtime::Handle;
+use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::exit::{Exit, Refusal};
-use crate::gate::Dispatch;
+use crate::gate::{Dispatch, Gate};
+use crate::reconciled::answered_late;
 use crate::recorded::Recorded;
 use crate::trail::{Stage, Trail, panic_text};
 use crate::vouched::without_paths;
@@ -72,7 +76,7 @@ impl<'g> Recorded<'g> {
                 output: report.output,
                 env_reported_completion: report.env_reported_completion,
             }),
-            Err(failure) => Err(self.failed(failure).into()),
+            Err(failure) => Err(failed(self.gate(), self.tool(), failure).into()),
         }
     }
 
@@ -89,13 +93,19 @@ impl<'g> Recorded<'g> {
         };
         let (handler, prepared) = handler;
         let output = if handler.may_block() {
-            run_blocking(prepared, context).await
+            run_blocking(prepared, context, self.kept_if_late()).await
         } else {
             let action = async { enter(prepared, context).await };
             AssertUnwindSafe(action).catch_unwind().await.unwrap_or_else(|panic| Err(bug(panic)))
         }?;
         // A registry has no environment to ask.
         Ok(ActionReport { output, env_reported_completion: false })
+    }
+
+    /// What becomes of an answer that nobody waits for any more: it is kept, and belongs to this attempt.
+    fn kept_if_late(&self) -> impl FnOnce(Result<Output, Failure>) -> BoxFuture<'static, ()> + Send + use<> {
+        let (gate, scope, request) = (self.gate().clone(), self.scope().clone(), self.request().clone());
+        move |answer| Box::pin(async move { answered_late(&gate, &scope, request, answer).await })
     }
 
     fn context(&self, timeout: Duration, stop: CancellationToken) -> ToolContext {
@@ -112,28 +122,28 @@ impl<'g> Recorded<'g> {
         let (listener, redactor) = (self.scope().progress.clone()?, Arc::clone(&self.gate().redactor));
         Some(Arc::new(move |words| listener(&redactor.scrub(words))))
     }
+}
 
-    /// The outcome of a failure: the tool's own, the environment's, or a bug of the tool.
-    fn failed(&self, failure: Failure) -> Refusal {
-        match failure {
-            Failure::Business { code, message, retryable, effect_state } => {
-                Refusal::new(Outcome::Tool(code), format!("the tool reports: {message}"))
-                    .sentence(message)
-                    .retryable(retryable)
-                    .effect_state(effect_state)
-            }
-            Failure::Environment { message, nothing_happened } => {
-                let refusal = Refusal::new(Code::EnvironmentError, message);
-                if nothing_happened { refusal.effect_state(EffectState::None) } else { refusal }
-            }
-            Failure::OutcomeUnknown { message } => Refusal::new(Code::OutcomeUnknown, message),
-            Failure::Bug { text } => {
-                let refusal = Refusal::new(Code::ToolInternalError, &*text);
-                match self.tool().spec().error_text() {
-                    ErrorText::Hidden => refusal,
-                    // Secrets first: one that holds a slash is not recognised once half of it is gone.
-                    ErrorText::Vouched => refusal.sentence(without_paths(&self.gate().scrub(&text))),
-                }
+/// The outcome of a failure: the tool's own, the environment's, or a bug of the tool.
+pub(crate) fn failed(gate: &Gate, tool: &RegisteredTool, failure: Failure) -> Refusal {
+    match failure {
+        Failure::Business { code, message, retryable, effect_state } => {
+            Refusal::new(Outcome::Tool(code), format!("the tool reports: {message}"))
+                .sentence(message)
+                .retryable(retryable)
+                .effect_state(effect_state)
+        }
+        Failure::Environment { message, nothing_happened } => {
+            let refusal = Refusal::new(Code::EnvironmentError, message);
+            if nothing_happened { refusal.effect_state(EffectState::None) } else { refusal }
+        }
+        Failure::OutcomeUnknown { message } => Refusal::new(Code::OutcomeUnknown, message),
+        Failure::Bug { text } => {
+            let refusal = Refusal::new(Code::ToolInternalError, &*text);
+            match tool.spec().error_text() {
+                ErrorText::Hidden => refusal,
+                // Secrets first: one that holds a slash is not recognised once half of it is gone.
+                ErrorText::Vouched => refusal.sentence(without_paths(&gate.scrub(&text))),
             }
         }
     }
@@ -146,17 +156,59 @@ async fn enter(prepared: Prepared, context: ToolContext) -> Result<Output, Failu
 }
 
 /// Enters a handler that may block its thread, where that harms nobody. A time-out leaves it behind; it sees the cancel
-/// token and its deadline.
-async fn run_blocking(prepared: Prepared, context: ToolContext) -> Result<Output, Failure> {
-    let runtime = tokio::runtime::Handle::current();
+/// token and its deadline, and what it still answers goes to `late`.
+async fn run_blocking<L>(prepared: Prepared, context: ToolContext, late: L) -> Result<Output, Failure>
+where
+    L: FnOnce(Result<Output, Failure>) -> BoxFuture<'static, ()> + Send + 'static,
+{
+    let runtime = Handle::current();
+    let entered = runtime.clone();
     let action = move || {
         if context.cancel.is_cancelled() {
             // It waited for a thread until nobody waited for it any more: the call is settled, and nothing may start.
             return Err(ToolEnvironmentError::new("no thread was free in time").nothing_happened().into());
         }
-        runtime.block_on(enter(prepared, context))
+        entered.block_on(enter(prepared, context))
     };
-    match tokio::task::spawn_blocking(action).await {
+    let mut waiting = Waiting { thread: Some(tokio::task::spawn_blocking(action)), late: Some(late), runtime };
+    waiting.answer().await
+}
+
+/// A thread that somebody waits for. Where nobody does any more, its answer is late.
+struct Waiting<L>
+where
+    L: FnOnce(Result<Output, Failure>) -> BoxFuture<'static, ()> + Send + 'static,
+{
+    thread: Option<JoinHandle<Result<Output, Failure>>>,
+    late: Option<L>,
+    runtime: Handle,
+}
+
+impl<L> Waiting<L>
+where
+    L: FnOnce(Result<Output, Failure>) -> BoxFuture<'static, ()> + Send + 'static,
+{
+    async fn answer(&mut self) -> Result<Output, Failure> {
+        let Some(thread) = &mut self.thread else { return std::future::pending().await };
+        let answer = answer_of(thread.await);
+        self.thread = None;
+        answer
+    }
+}
+
+impl<L> Drop for Waiting<L>
+where
+    L: FnOnce(Result<Output, Failure>) -> BoxFuture<'static, ()> + Send + 'static,
+{
+    fn drop(&mut self) {
+        if let (Some(thread), Some(late)) = (self.thread.take(), self.late.take()) {
+            self.runtime.spawn(async move { late(answer_of(thread.await)).await });
+        }
+    }
+}
+
+fn answer_of(ended: Result<Result<Output, Failure>, JoinError>) -> Result<Output, Failure> {
+    match ended {
         Ok(answer) => answer,
         Err(error) => Err(match error.try_into_panic() {
             Ok(panic) => bug(panic),

@@ -1,4 +1,5 @@
-//! reconciled: what became of an attempt whose result was lost, as the tool itself can find out.
+//! reconciled: what became of an attempt without whose result the call went on: the tool itself can find out, or its handler
+//! answers late.
 //!
 //! Not a stage: no handler runs here. The tool is asked a question that changes nothing.
 
@@ -8,12 +9,13 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use lockgate_contract::event::{Body, CallReconciled, Finding, NewEvent};
 use lockgate_contract::outcome::Code;
-use lockgate_contract::tool::{Output, Reconciled, ToolContext};
+use lockgate_contract::tool::{Failure, Output, Reconciled, ToolContext};
 
 use crate::checked::Checked;
 use crate::exit::{Exit, Refusal};
 use crate::gate::Gate;
 use crate::proposed::propose;
+use crate::ran::failed;
 use crate::released::{Released, release};
 use crate::resolved::Resolved;
 use crate::scope::{Request, Scope};
@@ -28,7 +30,7 @@ enum Answer {
     NotDone,
 }
 
-/// What a tool says that a lost attempt came to. Made here only.
+/// What a tool says that such an attempt came to. Made here only.
 pub(crate) struct Found<'g> {
     resolved: Resolved<'g>,
     output: Output,
@@ -115,6 +117,24 @@ impl Gate {
             Err(panic) => Err(format!("the question panicked: {}", panic_text(panic))),
         }
     }
+}
+
+/// Keeps what a handler answered when nobody waited for it any more, looked at and scrubbed as any answer.
+pub(crate) async fn answered_late(gate: &Gate, scope: &Scope, mut request: Request, answer: Result<Output, Failure>) {
+    request.terms.requested_before = true;
+    let mut trail = Trail::begin(gate, scope, &request);
+    (trail.started, trail.late) = (true, true);
+    let resolved = propose(&request, gate, scope, &mut trail).and_then(|proposed| proposed.resolve(&mut trail));
+    let Ok(resolved) = resolved else {
+        // The tool was taken away meanwhile: nothing says any more what its answer may look like.
+        tracing::warn!(call_id = %request.call.call_id, "a late answer is of a tool that is gone");
+        return trail.finish();
+    };
+    let ending = match answer {
+        Ok(output) => Found { resolved, output }.check().map_err(Exit::from),
+        Err(failure) => Err(failed(gate, resolved.tool(), failure).into()),
+    };
+    release(trail, ending, false).await;
 }
 
 fn unknown(why: &str) -> Exit {

@@ -37,6 +37,8 @@ pub(crate) struct Trail<'g> {
     pub(crate) effect: Effect,
     /// Whether the handler may have been entered.
     pub(crate) started: bool,
+    /// Whether nobody waits for the ending any more.
+    pub(crate) late: bool,
     /// Whether a second attempt has no second effect: because of the tool, or because of its provider.
     pub(crate) replay: ReplayPolicy,
     /// Who found out what became of the call, where its result had been lost.
@@ -64,6 +66,7 @@ impl<'g> Trail<'g> {
             version: None,
             effect: Effect::External,
             started: false,
+            late: false,
             replay: ReplayPolicy::Never,
             reconciled_by: None,
             audit: Audit::default(),
@@ -212,7 +215,7 @@ impl<'g> Trail<'g> {
     /// Which result the call's ending is: that of the attempt, or of none.
     pub(crate) fn settling(&self, artifact: Option<StoredArtifact>) -> Settling {
         let attempt = if self.started { self.terms.attempt } else { 0 };
-        Settling { call_id: self.call.call_id.clone(), attempt, artifact }
+        Settling { call_id: self.call.call_id.clone(), attempt, late: self.late, artifact }
     }
 
     /// The call has its ending.

@@ -96,7 +96,7 @@ async fn calls(url: &str, callers: u32) -> Result<Taken, Failure> {
                 let call = hold.lease().call(u32::try_from(taken.len())?, 0);
                 let one = Instant::now();
                 journal.claim(hold.lease(), claim(&call), vec![event("tool.started")?]).await?;
-                let settling = Settling { call_id: call, attempt: 1, artifact: None };
+                let settling = Settling { call_id: call, attempt: 1, late: false, artifact: None };
                 journal.settle(hold.lease(), settling, vec![event("tool.finished")?]).await?;
                 taken.push(one.elapsed());
             }

@@ -141,6 +141,9 @@ pub(crate) fn settlement(
         CallState::Unknown if is_last && !has_unknown_effect(&events) => {
             Ok(Settlement { events: found_out(events), state: Some(CallState::Settled) })
         }
+        CallState::Unknown | CallState::Settled if is_last && settling.late => {
+            Ok(Settlement { events: late(events, attempt), state: None })
+        }
         CallState::Unknown | CallState::Settled => Err(JournalError::AlreadySettled(settling.call_id.clone())),
     }
 }

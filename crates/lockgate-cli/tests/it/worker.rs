@@ -110,30 +110,6 @@ mod signals {
         assert_eq!(desk.run(&["journal", "check"]).code, Some(0));
     }
 
-    /// On a database that several machines share, a lease runs out some seconds after its worker died.
-    #[test]
-    fn on_postgres_too() {
-        let Ok(url) = std::env::var("LOCKGATE_TEST_POSTGRES") else {
-            return;
-        };
-        let desk = Desk::new();
-        slow(&desk, "1m");
-        let journal = ["--journal", url.as_str()];
-        let run = enqueue(&desk, &[&["slow.toml"], &journal[..]].concat());
-        let worker = [&["worker", "slow.toml", "--format", "jsonl"], &journal[..]].concat();
-        let mut first = start(&desk, &worker);
-        entered(&desk, "slow.count");
-        let second = start(&desk, &worker);
-        first.kill().unwrap();
-        first.wait().unwrap();
-        let followed = desk.run(&[&["runs", "show", &run, "--follow", "--format", "jsonl"], &journal[..]].concat());
-        assert_eq!(followed.lines().last().unwrap()["status"], "completed", "{}", followed.whole());
-        signal(&second, "TERM");
-        let drained = Done::of(&worker, &second.wait_with_output().unwrap());
-        assert_eq!((drained.code, drained.lines().len()), (Some(0), 2), "{}", drained.whole());
-        assert_eq!(desk.entered("slow.count"), 2);
-    }
-
     #[test]
     fn a_drained_worker_lets_go_between_two_steps() {
         let desk = Desk::new();

@@ -268,6 +268,8 @@ pub struct Settling {
     pub call_id: CallId,
     /// The attempt that ended so; 0 for a call that is settled without one.
     pub attempt: u32,
+    /// Nobody waited for it any more: where the call has its result, this one is `tool.answered_late`.
+    pub late: bool,
     /// The whole scrubbed output, where the result holds a part of it.
     pub artifact: Option<StoredArtifact>,
 }

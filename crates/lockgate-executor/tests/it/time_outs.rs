@@ -4,8 +4,10 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::effect::{Effect, EffectState, Permission};
-use lockgate_contract::ports::PolicyDecision;
+use lockgate_contract::event::{Body, EventType, Finding};
+use lockgate_contract::ports::{Journal as _, PolicyDecision};
 use lockgate_contract::tool::{Failure, Handler, Output, ToolContext};
 use lockgate_executor::Scope;
 use tokio::time::Instant;
@@ -179,10 +181,60 @@ async fn a_handler_that_blocks_is_left_behind() {
     assert_eq!(code(&settlement), "timed_out");
     go.send(()).unwrap();
     assert!(told_to_stop.await.unwrap(), "what is left behind must see that nobody waits");
-    tokio::task::yield_now().await;
-    // Its late answer changes nothing.
+    // Its late answer says what nobody knew; what was said before stands.
+    let Body::CallReconciled(found) = heard(&bench, &EventType::CallReconciled).await else { panic!("another body") };
+    let settled = found.settled.unwrap();
+    assert_eq!((found.finding, found.by.as_str()), (Finding::Done, "late_result"));
+    assert_eq!(settled.data.as_ref().unwrap().text(), r#""late""#);
     assert_eq!(bench.ending(&settlement.result().call_id).await.code.unwrap().word(), "timed_out"); // R-212
     assert_eq!(bench.handler_count(), 1); // R-077
+}
+
+/// Waits for the first event of a type.
+async fn heard(bench: &Bench, kind: &EventType) -> Body {
+    let mut seen = 0;
+    loop {
+        for event in bench.journal.inner().follow(&bench.run_id, seen).await.unwrap() {
+            if event.kind == *kind {
+                return event.body().unwrap();
+            }
+            seen = event.seq;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_answer_is_looked_at_as_any_other() {
+    let (enter, mut entered) = tokio::sync::mpsc::unbounded_channel();
+    let (go, wait) = mpsc::channel::<()>();
+    let wait = Arc::new(Mutex::new(wait));
+    let schema = Document::parse(r#"{"type": "integer"}"#, Limits::OUTPUT).unwrap();
+    let bench = Setup::new(move |counters| {
+        let handler = Handler::untyped(move |_, _| {
+            let (wait, enter) = (Arc::clone(&wait), enter.clone());
+            async move {
+                enter.send(()).ok();
+                wait.lock().unwrap().recv().unwrap();
+                Ok::<_, Failure>(Output::of("no integer"))
+            }
+        });
+        let builder = tool(counters, Effect::Write).permission(Permission::Allow).timeout(OWN).output_schema(schema);
+        vec![builder.handler(handler.blocking()).build().unwrap()]
+    })
+    .build()
+    .await;
+    let pass = async {
+        entered.recv().await.unwrap();
+        tokio::time::advance(OWN).await;
+    };
+    let (settlement, ()) = tokio::join!(bench.call("write"), pass);
+    assert_eq!(code(&settlement), "timed_out");
+    go.send(()).unwrap();
+    let late = heard(&bench, &EventType::CallReconciled).await;
+    let Body::CallReconciled(found) = late else { panic!("another body") };
+    let settled = found.settled.unwrap();
+    assert_eq!(settled.code.as_ref().unwrap().word(), "invalid_tool_output"); // R-073
+    assert!(settled.data.is_none());
 }
 
 #[tokio::test]
@@ -198,7 +250,7 @@ async fn a_dropped_call_tells_what_it_left_behind() {
     }
     go.send(()).unwrap();
     assert!(told_to_stop.await.unwrap());
-    tokio::task::yield_now().await;
+    heard(&bench, &EventType::CallReconciled).await;
     assert_eq!(bench.ending(&request.call.call_id).await.code.unwrap().word(), "interrupted"); // R-212
 }
 

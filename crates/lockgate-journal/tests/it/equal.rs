@@ -56,6 +56,7 @@ enum Step {
         run: Lease,
         call: u32,
         attempt: u32,
+        late: bool,
         artifact: Option<(usize, bool)>,
         result: usize,
     },
@@ -99,8 +100,17 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             .prop_map(|(run, call, attempt, approval, key, right_digest, events)| {
                 Step::Claim { run, call, attempt, approval, key, right_digest, events }
             }),
-        5 => (lease(2), 0..2_u32, 0..3_u32, prop::option::of((0..2_usize, prop::bool::weighted(0.2))), 0..4_usize)
-            .prop_map(|(run, call, attempt, artifact, result)| Step::Settle { run, call, attempt, artifact, result }),
+        5 => (
+            lease(2),
+            0..2_u32,
+            0..3_u32,
+            prop::bool::weighted(0.2),
+            prop::option::of((0..2_usize, prop::bool::weighted(0.2))),
+            0..4_usize,
+        )
+            .prop_map(|(run, call, attempt, late, artifact, result)| {
+                Step::Settle { run, call, attempt, late, artifact, result }
+            }),
         3 => (lease(2), 0..2_u32, 0..4_usize).prop_map(|(run, call, finding)| Step::Reconcile { run, call, finding }),
         6 => (0..3_usize, prop_oneof![4 => Just(0), 3 => 1..ANSWERS.len()], prop::option::of(prop::bool::weighted(0.8)))
             .prop_map(|(approval, answer, digest)| Step::Decide { approval, answer, digest }),
@@ -137,7 +147,7 @@ async fn apply(f: &Fixture, step: &Step) -> String {
                 key.map(|(key, request)| caller_key(&format!("key-{key}"), &format!("request {request}")));
             format!("{:?}", f.journal.claim(&run, claim, events(count)).await)
         }
-        Step::Settle { run, call, attempt, artifact: stored, result } => {
+        Step::Settle { run, call, attempt, late, artifact: stored, result } => {
             let stored = stored.map(|(id, other)| artifact(&format!("art-{id}"), if other { "other" } else { "text" }));
             let call_id = run.call(0, call);
             let result = match result {
@@ -146,7 +156,7 @@ async fn apply(f: &Fixture, step: &Step) -> String {
                 2 => vec![settled(&call_id, EffectState::None)],
                 _ => vec![event("x.other"), settled(&call_id, EffectState::Done)],
             };
-            let settling = Settling { call_id, attempt, artifact: stored };
+            let settling = Settling { call_id, attempt, late, artifact: stored };
             format!("{:?}", f.journal.settle(&run, settling, result).await)
         }
         Step::Reconcile { run, call, finding } => {
@@ -199,6 +209,7 @@ fn shown(mut events: Vec<Event>) -> String {
 /// All that can be read.
 async fn everything(f: &Fixture) -> Vec<String> {
     let mut all = vec![format!("{:?}", f.journal.runs(RunFilter::default()).await)];
+    all.push(format!("{:?}", f.journal.ready(10).await));
     for id in RUNS {
         let run = RunId::new(id);
         if let Ok(events) = f.journal.events(&run, 0).await {

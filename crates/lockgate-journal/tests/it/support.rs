@@ -255,7 +255,7 @@ pub(crate) fn found(call: &CallId, finding: Finding) -> NewEvent {
 
 /// A result that is no attempt's: whoever drives the run gives it.
 pub(crate) fn settling(call: &CallId, artifact: Option<StoredArtifact>) -> Settling {
-    Settling { call_id: call.clone(), attempt: 0, artifact }
+    Settling { call_id: call.clone(), attempt: 0, late: false, artifact }
 }
 
 pub(crate) fn artifact(id: &str, text: &str) -> StoredArtifact {

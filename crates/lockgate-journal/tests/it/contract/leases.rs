@@ -90,7 +90,13 @@ async fn a_result_that_comes_late_changes_nothing(f: Fixture) {
     assert_eq!(kinds[3..], ["tool.answered_late", "tool.finished", "tool.answered_late"]);
     // An attempt that nobody started has no result.
     let never = f.journal.settle(&run, of_attempt(&call, 3), done()).await;
-    assert_eq!(never.unwrap_err(), JournalError::AlreadySettled(call));
+    assert_eq!(never.unwrap_err(), JournalError::AlreadySettled(call.clone()));
+    // Of the attempt that settled the call: twice is once, and what nobody waited for is kept.
+    let again = f.journal.settle(&run, of_attempt(&call, 2), done()).await;
+    assert_eq!(again.unwrap_err(), JournalError::AlreadySettled(call.clone()));
+    let late = Settling { late: true, ..of_attempt(&call, 2) };
+    let appended = f.journal.settle(&run, late, done()).await.unwrap();
+    assert_eq!(appended[0].kind, EventType::ToolAnsweredLate);
 }
 
 async fn a_late_result_answers_what_was_unknown(f: Fixture) {
@@ -108,6 +114,9 @@ async fn a_late_result_answers_what_was_unknown(f: Fixture) {
     let Ok(Body::CallReconciled(found)) = appended[0].body() else { panic!("{appended:?}") };
     assert_eq!((found.finding, found.by.as_str()), (Finding::Done, "late_result"));
     assert!(found.settled.as_ref().is_some_and(|settled| settled.ok));
+    let late = Settling { late: true, ..of_attempt(&call, 1) };
+    let appended = f.journal.settle(&first, late, done()).await.unwrap();
+    assert_eq!(appended[0].kind, EventType::ToolAnsweredLate);
     let twice = f.journal.settle(&first, of_attempt(&call, 1), done()).await;
     assert_eq!(twice.unwrap_err(), JournalError::AlreadySettled(call));
 }
