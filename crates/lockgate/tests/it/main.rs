@@ -9,4 +9,5 @@ mod incident;
 mod real;
 mod tool_attribute;
 mod tool_sets;
+mod worker;
 mod world;
