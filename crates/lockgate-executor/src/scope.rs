@@ -63,9 +63,10 @@ impl Request {
     /// What is handed to the tool, and stands in the journal for every effect: the same for every attempt.
     pub(crate) fn idempotency_key(&self, scope: &Scope) -> IdempotencyKey {
         let subject = Arc::clone(&scope.subject);
-        match &self.terms.caller_key {
-            Some(key) => IdempotencyKey::of_caller(subject, key),
-            None => IdempotencyKey::new(subject, self.call.call_id.clone()),
+        match (&self.terms.idempotency_key, &self.terms.caller_key) {
+            (Some(written), _) => IdempotencyKey::of_attempt(subject, written),
+            (None, Some(key)) => IdempotencyKey::of_caller(subject, key),
+            (None, None) => IdempotencyKey::new(subject, self.call.call_id.clone()),
         }
     }
 }
@@ -88,6 +89,8 @@ pub struct Terms {
     pub may_retry: bool,
     /// Whether an earlier attempt may have taken effect: then a call that is refused now leaves the world unknown.
     pub unknown_before: bool,
+    /// The key that an earlier attempt was given: a further one is given the same.
+    pub idempotency_key: Option<String>,
     /// The caller's own name for this request.
     pub caller_key: Option<String>,
     /// Earlier executed calls of the same turn, for the tool's `on_duplicate` rule.
@@ -104,6 +107,7 @@ impl Default for Terms {
             attempt: 1,
             may_retry: false,
             unknown_before: false,
+            idempotency_key: None,
             caller_key: None,
             earlier: Arc::default(),
         }

@@ -86,6 +86,9 @@ impl Runner {
     }
 
     async fn first_call(&self, direct: DirectCall) -> Result<DirectAnswer, RunError> {
+        if let Some(key) = &direct.idempotency_key {
+            self.recover_holder(&direct.subject.tenant, key).await?;
+        }
         let title = self.gate.scrub(&direct.tool_name).into_owned();
         let start = RunStart {
             task: Some(format!("call {title}")),

@@ -63,6 +63,8 @@ pub struct Call {
     pub unknown_before: bool,
     /// The digest of the arguments, once an attempt was started with them.
     pub arguments_digest: Option<Digest>,
+    /// The key that its attempts were given, where they change something.
+    pub idempotency_key: Option<String>,
     /// The last question about it.
     pub approval: Option<OpenApproval>,
     /// How it ended, as far as is known by now.
@@ -105,6 +107,7 @@ impl Call {
             requested: false,
             attempts: 0,
             first_started: None,
+            idempotency_key: None,
             underway: false,
             failed_at: None,
             unknown_before: false,
@@ -192,6 +195,7 @@ impl Call {
         self.underway = true;
         self.failed_at = None;
         self.arguments_digest = Some(started.arguments_digest);
+        self.idempotency_key.clone_from(&started.idempotency_key);
     }
 
     /// An attempt failed, and the call goes on.

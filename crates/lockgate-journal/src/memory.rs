@@ -388,6 +388,17 @@ impl Journal for MemoryJournal {
         Box::pin(async move { self.write(lease, |state, now| state.reconcile(lease, call, events, now)) })
     }
 
+    fn key_holder<'a>(
+        &'a self,
+        tenant: &'a str,
+        key: &'a str,
+    ) -> BoxFuture<'a, Result<Option<KeyHolder>, JournalError>> {
+        Box::pin(async move {
+            let of = (tenant.to_owned(), key.to_owned());
+            Ok(self.commit(|state, now| rules::key_holder(state.keys.get(&of).cloned(), now)))
+        })
+    }
+
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
         Box::pin(async move {
             let decided = self.commit(|state, now| state.decide(&decision, now));

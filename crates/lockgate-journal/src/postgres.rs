@@ -34,8 +34,8 @@ use lockgate_contract::approval::Approval;
 use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
-    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, Lease,
-    NewRun, RunFilter, RunHold, RunRecord, Settling,
+    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError,
+    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling,
 };
 
 pub use self::options::{PostgresClock, PostgresDurability, PostgresOptions};
@@ -44,6 +44,7 @@ use self::address::Address;
 use self::engine::Engine;
 use self::transaction::Access::{Read, Write};
 use crate::error::OpenError;
+use crate::rules;
 
 /// Keeps everything in the schema `lockgate` of a database that several machines may share.
 ///
@@ -152,6 +153,21 @@ impl Journal for PostgresJournal {
             self.engine
                 .transact(Write, move |t| Box::pin(async move { write::reconcile(t, &lease, &call, events).await })),
         )
+    }
+
+    fn key_holder<'a>(
+        &'a self,
+        tenant: &'a str,
+        key: &'a str,
+    ) -> BoxFuture<'a, Result<Option<KeyHolder>, JournalError>> {
+        let (tenant, key) = (tenant.to_owned(), key.to_owned());
+        // It waits for a claim that takes the key at this moment.
+        Box::pin(self.engine.transact(Write, move |t| {
+            Box::pin(async move {
+                let stored = read::key_holder(t, &tenant, &key).await?;
+                Ok(rules::key_holder(stored, t.now().await?))
+            })
+        }))
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {

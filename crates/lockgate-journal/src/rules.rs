@@ -201,13 +201,14 @@ pub(crate) fn key_is_free(
     key: &CallerKey,
     now: Timestamp,
 ) -> Result<(), ClaimRefused> {
-    match stored {
-        Some((holder, until)) if now < until => {
-            let is_own = holder.run_id == *run && holder.call_id == *call && holder.request == key.request;
-            if is_own { Ok(()) } else { Err(ClaimRefused::KeyTaken(Box::new(holder))) }
-        }
-        _ => Ok(()),
-    }
+    let Some(holder) = key_holder(stored, now) else { return Ok(()) };
+    let is_own = holder.run_id == *run && holder.call_id == *call && holder.request == key.request;
+    if is_own { Ok(()) } else { Err(ClaimRefused::KeyTaken(Box::new(holder))) }
+}
+
+/// Who has a caller's key now.
+pub(crate) fn key_holder(stored: Option<(KeyHolder, Timestamp)>, now: Timestamp) -> Option<KeyHolder> {
+    stored.filter(|(_, until)| now < *until).map(|(holder, _)| holder)
 }
 
 /// The event with which a driver takes a run over, in the step that the run is in. `holder` says to people who it is.

@@ -29,7 +29,7 @@ use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
     Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Clock, Decision, DecisionRefused, Journal, JournalError,
-    Lease, NewRun, RunFilter, RunHold, RunRecord, Settling,
+    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling,
 };
 
 use lockgate_contract::time::Timestamp;
@@ -40,6 +40,7 @@ use self::readers::Readers;
 use self::writer::Writer;
 use crate::error::OpenError;
 use crate::followers::Followers;
+use crate::rules;
 
 /// Keeps everything in one file. What it has answered for is on the disk (`synchronous=FULL`).
 ///
@@ -171,6 +172,19 @@ impl Journal for SqliteJournal {
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
         let (held, call, events) = (lease.clone(), call.clone(), written(events));
         Box::pin(self.write(lease, move |connection, now| write::reconcile(connection, &held, &call, events, now)))
+    }
+
+    fn key_holder<'a>(
+        &'a self,
+        tenant: &'a str,
+        key: &'a str,
+    ) -> BoxFuture<'a, Result<Option<KeyHolder>, JournalError>> {
+        let (tenant, key, clock) = (tenant.to_owned(), key.to_owned(), Arc::clone(&self.clock));
+        Box::pin(
+            self.readers.read(move |connection| {
+                Ok(rules::key_holder(read::key_holder(connection, &tenant, &key)?, clock.now()))
+            }),
+        )
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {

@@ -80,6 +80,13 @@ pub trait Journal: Send + Sync {
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>>;
 
+    /// Who has a caller's key; nothing once it is forgotten.
+    fn key_holder<'a>(
+        &'a self,
+        tenant: &'a str,
+        key: &'a str,
+    ) -> BoxFuture<'a, Result<Option<KeyHolder>, JournalError>>;
+
     /// Decides a question, and records the decision in its run.
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>>;
 

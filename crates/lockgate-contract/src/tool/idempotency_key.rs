@@ -21,6 +21,7 @@ pub struct IdempotencyKey {
 enum KeyOf {
     Call(CallId),
     Caller(String),
+    Known(String),
 }
 
 impl IdempotencyKey {
@@ -33,6 +34,11 @@ impl IdempotencyKey {
     pub fn of_caller(subject: Arc<Subject>, key: impl Into<String>) -> Self {
         Self { subject, of: KeyOf::Caller(key.into()) }
     }
+
+    /// The key that an earlier attempt had, as the journal has it: a further one has the same, whatever it was made of.
+    pub fn of_attempt(subject: Arc<Subject>, written: impl Into<String>) -> Self {
+        Self { subject, of: KeyOf::Known(written.into()) }
+    }
 }
 
 impl fmt::Display for IdempotencyKey {
@@ -40,6 +46,7 @@ impl fmt::Display for IdempotencyKey {
         let (tag, key) = match &self.of {
             KeyOf::Call(call_id) => ("lockgate.idempotency.v1", call_id.as_str()),
             KeyOf::Caller(key) => ("lockgate.idempotency.caller.v1", key.as_str()),
+            KeyOf::Known(written) => return formatter.write_str(written),
         };
         let tenant = &self.subject.tenant;
         let text = format!("{}:{tenant}{key}", tenant.len());

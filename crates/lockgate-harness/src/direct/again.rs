@@ -61,6 +61,7 @@ impl Runner {
             approval: Some(approval_id.clone()),
             attempt: known.as_ref().map_or(0, |known| known.attempts).saturating_add(1),
             unknown_before: known.as_ref().is_some_and(|known| known.unknown_before),
+            idempotency_key: known.as_ref().and_then(|known| known.idempotency_key.clone()),
             caller_key: direct.idempotency_key,
             ..Terms::default()
         };
@@ -69,6 +70,22 @@ impl Runner {
             // A person's no stands, also where the policy would not ask any more.
             Some(code) => self.settle_direct(&mut live, request, code, false, SAID_NO).await,
             None => self.gate_direct(&mut live, request).await,
+        }
+    }
+
+    /// The same key again, after whoever sent it first died: what is open of that call is recovered before anybody waits for
+    /// its result.
+    pub(super) async fn recover_holder(&self, tenant: &str, key: &str) -> Result<(), RunError> {
+        let Some(holder) = self.gate.journal().key_holder(tenant, key).await? else { return Ok(()) };
+        let state = self.state(&holder.run_id).await?;
+        if state.start().kind != RunKind::Direct || state.stop().is_some() {
+            return Ok(());
+        }
+        match self.open(&holder.run_id).await {
+            Ok(live) => self.take_up_direct(live).await.map(drop),
+            // It is on its way.
+            Err(RunError::Busy(_)) => Ok(()),
+            Err(error) => Err(error),
         }
     }
 
@@ -180,6 +197,7 @@ fn again(call: &Call) -> Request {
     let terms = Terms {
         requested_before: call.requested,
         attempt: call.attempts.saturating_add(1),
+        idempotency_key: call.idempotency_key.clone(),
         unknown_before: call.unknown_before,
         ..Terms::default()
     };

@@ -237,6 +237,7 @@ impl Planned {
             approval: call.question().map(|open| open.approval_id.clone()),
             unknown_before: call.unknown_before || call.is_lost(),
             attempt: call.attempts.saturating_add(1),
+            idempotency_key: call.idempotency_key.clone(),
             earlier: Arc::new(earlier(turn, call)),
             ..Terms::default()
         };

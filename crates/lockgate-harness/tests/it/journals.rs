@@ -8,8 +8,8 @@ use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::event::{Event, EventType, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
-    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, Lease,
-    NewRun, RunFilter, RunHold, RunRecord, Settling,
+    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError,
+    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling,
 };
 
 /// What happens to a commit.
@@ -130,6 +130,14 @@ impl Journal for Faulty {
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
         Box::pin(self.commit(self.inner.reconcile(lease, call, events)))
+    }
+
+    fn key_holder<'a>(
+        &'a self,
+        tenant: &'a str,
+        key: &'a str,
+    ) -> BoxFuture<'a, Result<Option<KeyHolder>, JournalError>> {
+        self.inner.key_holder(tenant, key)
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {

@@ -4,7 +4,7 @@ use futures_util::future::try_join;
 use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::event::{Event, EventType};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
-use lockgate_contract::ports::{ApprovalFilter, CallerKey, JournalError, KeyHolder, RunFilter, RunRecord};
+use lockgate_contract::ports::{ApprovalFilter, JournalError, KeyHolder, RunFilter, RunRecord};
 use lockgate_contract::run::RunStatus;
 use lockgate_contract::time::Timestamp;
 use tokio_postgres::Row;
@@ -57,9 +57,10 @@ pub(super) async fn call(
 /// Who has a caller's key, and until when. Whoever else wants to know waits until this transaction ends.
 pub(super) async fn key_holder(
     transaction: &Transaction<'_>,
-    key: &CallerKey,
+    tenant: &str,
+    key: &str,
 ) -> Result<Option<(KeyHolder, Timestamp)>, JournalError> {
-    let Some(row) = transaction.row(Statement::KeyHolder, &[&key.tenant, &key.key.as_bytes()]).await? else {
+    let Some(row) = transaction.row(Statement::KeyHolder, &[&tenant, &key.as_bytes()]).await? else {
         return Ok(None);
     };
     let request: &str = get(&row, 2)?;

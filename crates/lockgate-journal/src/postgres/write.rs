@@ -177,7 +177,7 @@ async fn take_key(
     if transaction.execute(Statement::TakeKey, values).await? == 1 {
         return Ok(());
     }
-    rules::key_is_free(read::key_holder(transaction, key).await?, run, call, key, now)?;
+    rules::key_is_free(read::key_holder(transaction, &key.tenant, &key.key).await?, run, call, key, now)?;
     transaction.execute(Statement::PassKey, values).await?;
     Ok(())
 }

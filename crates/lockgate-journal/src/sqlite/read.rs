@@ -3,7 +3,7 @@
 use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::event::{Event, EventType};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
-use lockgate_contract::ports::{ApprovalFilter, CallerKey, JournalError, KeyHolder, RunFilter, RunRecord};
+use lockgate_contract::ports::{ApprovalFilter, JournalError, KeyHolder, RunFilter, RunRecord};
 use lockgate_contract::run::RunStatus;
 use lockgate_contract::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
@@ -51,10 +51,11 @@ pub(super) fn call(connection: &Connection, run: &RunId, call: &CallId) -> Resul
 /// Who has a caller's key, and until when.
 pub(super) fn key_holder(
     connection: &Connection,
-    key: &CallerKey,
+    tenant: &str,
+    key: &str,
 ) -> Result<Option<(KeyHolder, Timestamp)>, JournalError> {
     let sql = "SELECT run_id, call_id, request, expires_at FROM caller_key WHERE tenant = ?1 AND key = ?2";
-    one(connection, sql, [&key.tenant, &key.key], |row| {
+    one(connection, sql, [tenant, key], |row| {
         let request: String = get(row, 2)?;
         let request = request.parse().map_err(|_| JournalError::Corrupt(format!("`{request}` is no digest")))?;
         let holder = KeyHolder {

@@ -240,7 +240,7 @@ fn take_key(
     key: &CallerKey,
     now: Timestamp,
 ) -> Result<(), ClaimRefused> {
-    rules::key_is_free(read::key_holder(connection, key)?, run, call, key, now)?;
+    rules::key_is_free(read::key_holder(connection, &key.tenant, &key.key)?, run, call, key, now)?;
     execute(
         connection,
         "INSERT INTO caller_key (tenant, key, request, run_id, call_id, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)

@@ -6,6 +6,7 @@ mod cases;
 mod fuzz_corpus;
 mod generated;
 mod incident;
+mod keys;
 mod real;
 mod tool_attribute;
 mod tool_sets;

@@ -22,3 +22,9 @@ fn a_key_is_written_as_providers_take_it() {
     let given = IdempotencyKey::new(Arc::default(), CallId::new("secret-call"));
     assert!(!format!("{given:?}").contains("secret-call"));
 }
+
+#[test]
+fn a_further_attempt_has_the_key_that_was_written() {
+    let written = key("acme", "run-1:step-0:call-0");
+    assert_eq!(IdempotencyKey::of_attempt(Arc::default(), written.as_str()).to_string(), written);
+}

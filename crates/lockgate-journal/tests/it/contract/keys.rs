@@ -40,6 +40,9 @@ async fn a_key_belongs_to_its_first_call(f: Fixture) {
         assert_eq!(again, Err(held_by(&run, "k", "one")));
     }
     assert_eq!((f.everything(&run).await, f.everything(&other).await), before);
+    let holder = f.journal.key_holder("tenant", "k").await.unwrap().unwrap();
+    assert_eq!(ClaimRefused::KeyTaken(Box::new(holder)), held_by(&run, "k", "one"));
+    assert_eq!(f.journal.key_holder("another", "k").await.unwrap(), None);
     // A further attempt of the first call is the same request; under another request it is not.
     try_claim(&f, &run, keyed(&run.call(0, 0), 2, "k", "one")).await.unwrap();
     let changed = try_claim(&f, &run, keyed(&run.call(0, 0), 3, "k", "two")).await;
@@ -54,6 +57,7 @@ async fn a_key_is_forgotten_when_its_time_is_over(f: Fixture) {
     let early = try_claim(&f, &other, keyed(&other.call(0, 0), 1, "k", "two")).await;
     assert_eq!(early, Err(held_by(&run, "k", "one")));
     f.clock.pass(Duration::from_millis(1));
+    assert_eq!(f.journal.key_holder("tenant", "k").await.unwrap(), None);
     try_claim(&f, &other, keyed(&other.call(0, 0), 1, "k", "two")).await.unwrap();
     // Now it is the second one's.
     let again = try_claim(&f, &run, keyed(&run.call(0, 1), 1, "k", "one")).await;

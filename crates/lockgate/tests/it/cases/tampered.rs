@@ -5,8 +5,8 @@ use lockgate::contract::document::Limits;
 use lockgate::contract::event::{Event, NewEvent};
 use lockgate::contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate::contract::ports::{
-    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, Lease, NewRun,
-    RunFilter, RunHold, RunRecord, Settling,
+    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, KeyHolder,
+    Lease, NewRun, RunFilter, RunHold, RunRecord, Settling,
 };
 use lockgate::prelude::*;
 
@@ -87,6 +87,14 @@ impl Journal for Tampered {
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
         self.journal.reconcile(lease, call, events)
+    }
+
+    fn key_holder<'a>(
+        &'a self,
+        tenant: &'a str,
+        key: &'a str,
+    ) -> BoxFuture<'a, Result<Option<KeyHolder>, JournalError>> {
+        self.journal.key_holder(tenant, key)
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {

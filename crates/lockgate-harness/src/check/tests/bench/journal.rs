@@ -10,8 +10,8 @@ use lockgate_contract::digest::Digest;
 use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
-    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, Lease,
-    NewRun, RunFilter, RunHold, RunRecord, Settling,
+    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError,
+    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling,
 };
 use lockgate_journal::MemoryJournal;
 use tokio::sync::Notify;
@@ -192,6 +192,14 @@ impl Journal for MeddledJournal {
             self.meddle().await?;
             self.inner.reconcile(lease, call, events).await
         })
+    }
+
+    fn key_holder<'a>(
+        &'a self,
+        tenant: &'a str,
+        key: &'a str,
+    ) -> BoxFuture<'a, Result<Option<KeyHolder>, JournalError>> {
+        self.inner.key_holder(tenant, key)
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
