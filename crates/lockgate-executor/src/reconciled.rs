@@ -19,7 +19,7 @@ use crate::ran::failed;
 use crate::released::{Released, release};
 use crate::resolved::Resolved;
 use crate::scope::{Request, Scope};
-use crate::trail::{Trail, panic_text};
+use crate::trail::{Origin, Trail, panic_text};
 
 /// Who found out, in `call.reconciled` and in a result's `meta`.
 pub(crate) const BY_TOOL: &str = "tool";
@@ -57,7 +57,7 @@ impl Gate {
                 Err(error) => release(trail, Err(unknown(&format!("that it was not done: {error}"))), false).await,
             },
             Ok(Answer::Done(checked)) => {
-                trail.reconciled_by = Some(BY_TOOL.to_owned());
+                trail.origin = Origin::Question;
                 release(trail, Ok(checked), false).await
             }
             Err(why) => release(trail, Err(unknown(&why)), false).await,
@@ -123,7 +123,7 @@ impl Gate {
 pub(crate) async fn answered_late(gate: &Gate, scope: &Scope, mut request: Request, answer: Result<Output, Failure>) {
     request.terms.requested_before = true;
     let mut trail = Trail::begin(gate, scope, &request);
-    (trail.started, trail.late) = (true, true);
+    (trail.started, trail.origin) = (true, Origin::LateHandler);
     let resolved = propose(&request, gate, scope, &mut trail).and_then(|proposed| proposed.resolve(&mut trail));
     let Ok(resolved) = resolved else {
         // The tool was taken away meanwhile: nothing says any more what its answer may look like.

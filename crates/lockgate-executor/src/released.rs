@@ -14,7 +14,8 @@ use lockgate_contract::result::{ActionOutcome, Meta, ToolResult};
 use crate::checked::{Checked, CheckedOutput};
 use crate::exit::{Exit, Refusal};
 use crate::limit::shorten;
-use crate::trail::{Stage, StageTimes, Trail};
+use crate::reconciled::BY_TOOL;
+use crate::trail::{Origin, Stage, StageTimes, Trail};
 
 /// How a call left the gate.
 #[derive(Debug)]
@@ -147,7 +148,7 @@ fn succeeded(trail: &mut Trail<'_>, checked: Checked) -> (Arc<Settled>, Option<S
     let mut meta = Meta {
         lossy,
         truncated_chars: (truncated_chars > 0).then_some(truncated_chars),
-        reconciled_by: trail.reconciled_by.take(),
+        reconciled_by: (trail.origin == Origin::Question).then(|| BY_TOOL.to_owned()),
         ..Meta::default()
     };
     let (data, artifact) = match shorten(&scrubbed, gate.options.max_output_bytes) {

@@ -37,12 +37,10 @@ pub(crate) struct Trail<'g> {
     pub(crate) effect: Effect,
     /// Whether the handler may have been entered.
     pub(crate) started: bool,
-    /// Whether nobody waits for the ending any more.
-    pub(crate) late: bool,
     /// Whether a second attempt has no second effect: because of the tool, or because of its provider.
     pub(crate) replay: ReplayPolicy,
-    /// Who found out what became of the call, where its result had been lost.
-    pub(crate) reconciled_by: Option<String>,
+    /// Who says how the attempt ended.
+    pub(crate) origin: Origin,
     pub(crate) audit: Audit,
     pub(crate) times: StageTimes,
     /// Whether `tool.requested` stands in the journal, or is pending.
@@ -51,6 +49,17 @@ pub(crate) struct Trail<'g> {
     ending: Option<Arc<Settled>>,
     /// Whether the call has its ending. A trail that is dropped without one leaves an event.
     finished: bool,
+}
+
+/// Who says how an attempt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The handler, for whoever waits for it.
+    Handler,
+    /// The handler, when nobody waits any more.
+    LateHandler,
+    /// The tool, asked what became of an attempt whose result was lost.
+    Question,
 }
 
 impl<'g> Trail<'g> {
@@ -66,9 +75,8 @@ impl<'g> Trail<'g> {
             version: None,
             effect: Effect::External,
             started: false,
-            late: false,
             replay: ReplayPolicy::Never,
-            reconciled_by: None,
+            origin: Origin::Handler,
             audit: Audit::default(),
             times: StageTimes::begin(gate.clock.monotonic()),
             requested: terms.requested_before,
@@ -215,7 +223,7 @@ impl<'g> Trail<'g> {
     /// Which result the call's ending is: that of the attempt, or of none.
     pub(crate) fn settling(&self, artifact: Option<StoredArtifact>) -> Settling {
         let attempt = if self.started { self.terms.attempt } else { 0 };
-        Settling { call_id: self.call.call_id.clone(), attempt, late: self.late, artifact }
+        Settling { call_id: self.call.call_id.clone(), attempt, late: self.origin == Origin::LateHandler, artifact }
     }
 
     /// The call has its ending.

@@ -83,9 +83,9 @@ fn whoever_follows_a_run_sees_it_to_its_end() {
     let arguments = ["runs", "show", run.as_str(), "--follow"];
     let follower = start(&desk, &arguments);
     desk.run(&["worker", "--until-idle"]);
-    let followed = Done::of(&arguments, &follower.wait_with_output().unwrap());
-    assert_eq!(followed.code, Some(0));
-    assert_eq!(followed.stdout, desk.run(&["runs", "show", &run]).stdout);
+    let watched = Done::of(&arguments, &follower.wait_with_output().unwrap());
+    assert_eq!(watched.code, Some(0));
+    assert_eq!(watched.stdout, desk.run(&["runs", "show", &run]).stdout);
 }
 
 #[cfg(unix)]

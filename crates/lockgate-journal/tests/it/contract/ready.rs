@@ -116,11 +116,11 @@ async fn news_come_to_whoever_follows(f: Fixture) {
     let (run, other) = (f.create("run-a").await, f.create("run-b").await);
     assert_eq!(f.journal.follow(&run, 0).await.unwrap().len(), 1);
     let journal = Arc::clone(&f.journal);
-    let followed = run.run_id.clone();
+    let watched = run.run_id.clone();
     let follower = tokio::spawn(async move {
         let mut seen = 1;
         while seen < 4 {
-            for event in journal.follow(&followed, seen).await.unwrap() {
+            for event in journal.follow(&watched, seen).await.unwrap() {
                 assert_eq!(event.seq, seen + 1);
                 seen = event.seq;
             }
