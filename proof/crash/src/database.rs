@@ -23,8 +23,7 @@ impl Database {
     pub fn create(server: &str) -> Result<Self, CrashError> {
         let name = format!("lockgate_crash_{}", std::process::id());
         let (address, _) = server.rsplit_once('/').ok_or_else(|| CrashError::new(SERVER, "it names no database"))?;
-        let mut database =
-            Self { server: server.to_owned(), url: format!("{address}/{name}"), name, journal: None };
+        let mut database = Self { server: server.to_owned(), url: format!("{address}/{name}"), name, journal: None };
         database.command(&format!("CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'", database.name))?;
         database.journal = Some(drive::journal(&database.url)?);
         Ok(database)

@@ -135,11 +135,16 @@ impl Drive {
         let registry = tool::registry(self.case, self.server, &self.scope.to_string())?;
         let scrubber = ScrubberBuilder::new().build().map_err(|error| CrashError::new("the scrubber", error))?;
         let options = GateOptions { max_output_bytes: tool::MAX_OUTPUT_BYTES, ..GateOptions::default() };
-        let gate = Gate::builder(registry, Arc::new(NativePolicy::new()), journal, Arc::new(scrubber), Arc::new(SystemClock))
-            .options(options)
-            .build()
-            .map_err(|error| CrashError::new("the gate", error))?;
-        let script = format!(r#"{{"turns": [{{"calls": [{{"id": "p1", "name": "{}", "arguments": {}}}]}}, {{"text": "Done."}}]}}"#, tool::NAME, tool::ARGUMENTS);
+        let gate =
+            Gate::builder(registry, Arc::new(NativePolicy::new()), journal, Arc::new(scrubber), Arc::new(SystemClock))
+                .options(options)
+                .build()
+                .map_err(|error| CrashError::new("the gate", error))?;
+        let script = format!(
+            r#"{{"turns": [{{"calls": [{{"id": "p1", "name": "{}", "arguments": {}}}]}}, {{"text": "Done."}}]}}"#,
+            tool::NAME,
+            tool::ARGUMENTS
+        );
         let model = ScriptedModel::parse(&script).map_err(|error| CrashError::new("the script", error))?;
         let options = RunnerOptions {
             observer: Some(Arc::new(|event| say(&format!("event {} {}", event.seq, event.kind.word())))),

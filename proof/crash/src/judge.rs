@@ -46,12 +46,15 @@ impl End {
             Err(error) => return end(Outcome::Other, error.to_string()),
         };
         let status = state.stop().map_or("no stop", |stop| stop.status().word());
-        let settled = state.calls().next().and_then(|call| call.settled.as_ref());
-        let code = settled.map_or("open", |settled| settled.code.as_ref().map_or("ok", |code| code.word()));
+        let code = match state.calls().next().map(|call| call.settled.as_ref()) {
+            None => "no call",
+            Some(None) => "open",
+            Some(Some(settled)) => settled.code.as_ref().map_or("ok", |code| code.word()),
+        };
         let outcome = match (status, code) {
             ("completed", "ok") => Outcome::Done,
             ("needs_reconciliation", "outcome_unknown") => Outcome::Unknown,
-            ("cancelled", "cancelled") => Outcome::Cancelled,
+            ("cancelled", "cancelled" | "no call") => Outcome::Cancelled,
             _ => Outcome::Other,
         };
         end(outcome, format!("{status}, {code}"))
@@ -133,7 +136,9 @@ fn of_the_end(case: Case, played: &Played) -> Vec<String> {
 
 /// The cell of the matrix: what recovery must come to after one death.
 pub fn expected(case: Case, progress: Progress) -> Option<(Outcome, usize)> {
-    use Progress::{Answered, Approved, Asked, InIntent, InResult, Intended, NoIntent, NoRun, NoTurn, Next, Sent, Settled};
+    use Progress::{
+        Answered, Approved, Asked, InIntent, InResult, Intended, Next, NoIntent, NoRun, NoTurn, Sent, Settled,
+    };
     let lost = |known: usize| match case.replay() {
         Replay::Never => (Outcome::Unknown, known),
         Replay::Repeats => (Outcome::Done, 1 + known),

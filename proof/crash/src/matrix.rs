@@ -109,7 +109,8 @@ fn judged(played: Played, progress: Option<Progress>) -> Judged {
 
 /// Does `work` for each, several at a time, and answers in order.
 fn side_by_side<T: Send, R: Send>(items: Vec<T>, workers: usize, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-    let slots: Vec<Mutex<(Option<T>, Option<R>)>> = items.into_iter().map(|item| Mutex::new((Some(item), None))).collect();
+    let slots: Vec<Mutex<(Option<T>, Option<R>)>> =
+        items.into_iter().map(|item| Mutex::new((Some(item), None))).collect();
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..workers.max(1) {
@@ -160,11 +161,14 @@ impl Chance {
 
     /// A place behind the last death.
     fn later_place(&mut self, played: &Played) -> Option<Crash> {
-        let mut places = afterwards(played);
+        let first = played.scenario.crashes.iter().map(|crash| crash.driver + 1).max().unwrap_or_default();
+        let later = played.drivers.iter().enumerate().skip(first);
+        let mut places: Vec<(usize, u32)> =
+            later.flat_map(|(driver, driven)| (1..).zip(&driven.passes).map(move |(hit, _)| (driver, hit))).collect();
         if places.is_empty() {
             return None;
         }
-        let place = places.swap_remove(self.below(places.len()));
-        place.crashes.into_iter().next_back()
+        let (driver, hit) = places.swap_remove(self.below(places.len()));
+        Some(Crash { driver, at: Spot::Any(hit) })
     }
 }

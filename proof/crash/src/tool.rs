@@ -28,7 +28,8 @@ pub(crate) fn registry(case: Case, server: SocketAddr, scope: &str) -> Result<Ar
         move |_arguments, context: ToolContext| {
             let scope = Arc::clone(&scope);
             async move {
-                let performed = counter::perform(server, &scope, &context.idempotency_key.to_string(), case.mode()).await;
+                let performed =
+                    counter::perform(server, &scope, &context.idempotency_key.to_string(), case.mode()).await;
                 let answer = performed.map_err(|error| Failure::OutcomeUnknown { message: error.to_string() })?;
                 Ok(Output::of(&answer.repeat(40)))
             }

@@ -74,6 +74,7 @@ impl Runner {
 
     /// A direct run whose caller died: what is open of it is recovered, and the run ends.
     pub(crate) async fn take_up_direct(&self, mut live: Live) -> Result<RunState, RunError> {
+        reopen(&mut live).await?;
         let open = live.state.calls().find(|call| call.is_open()).cloned();
         match open {
             Some(call) if call.is_lost() => {

@@ -1,0 +1,3 @@
+//! A seeded part of the crash matrix, played by the ordinary tests. `cargo xtask crash` plays all of it.
+
+mod matrix;
