@@ -26,7 +26,7 @@ use crate::{CrashError, counter, tool};
 pub const LEASE: Duration = Duration::from_millis(300);
 
 /// How long a driver waits for a run that another one has.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: &str = "10000";
 
 /// How often it asks.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -55,6 +55,9 @@ pub struct Drive {
     /// What happens there.
     #[arg(long, default_value = "kill")]
     pub stopping: Stopping,
+    /// How many milliseconds it waits for a run that another one has.
+    #[arg(long, default_value = PATIENCE)]
+    pub patience: u64,
     /// Settles what nobody knows as a person would who looks at the server.
     #[arg(long)]
     pub person: bool,
@@ -102,7 +105,7 @@ impl Drive {
             if self.person {
                 self.settle_as_a_person(&runner).await?;
             }
-            unless_busy(async || runner.resume(&run, Resume::default()).await).await?;
+            self.unless_busy(async || runner.resume(&run, Resume::default()).await).await?;
         }
         let state = runner.state(&run).await.map_err(|error| CrashError::new("the run's events", error))?;
         Ok(state.stop().map_or("nowhere", |stop| stop.status().word()).to_owned())
@@ -125,9 +128,24 @@ impl Drive {
                 by: "somebody".to_owned(),
                 reason: None,
             };
-            unless_busy(async || runner.reconcile(&run, found.clone()).await).await?;
+            self.unless_busy(async || runner.reconcile(&run, found.clone()).await).await?;
         }
         Ok(())
+    }
+
+    /// Tries until nobody else drives the run: of a driver that died, the lease runs out.
+    async fn unless_busy(
+        &self,
+        mut attempt: impl AsyncFnMut() -> Result<RunState, RunError>,
+    ) -> Result<RunState, CrashError> {
+        let clock = SystemClock;
+        let until = clock.monotonic() + Duration::from_millis(self.patience);
+        loop {
+            match attempt().await {
+                Err(RunError::Busy(_)) if clock.monotonic() < until => tokio::time::sleep(PAUSE).await,
+                answer => return answer.map_err(|error| CrashError::new("the run", error)),
+            }
+        }
     }
 
     fn runner(&self) -> Result<Runner, CrashError> {
@@ -173,18 +191,6 @@ pub fn journal(place: &str) -> Result<Arc<dyn Journal>, CrashError> {
         return Ok(Arc::new(PostgresJournal::open_with(place, options).map_err(failed)?));
     }
     Ok(Arc::new(SqliteJournal::open(&PathBuf::from(place), Arc::new(SystemClock)).map_err(failed)?))
-}
-
-/// Tries until nobody else drives the run: of a driver that died, the lease runs out.
-async fn unless_busy(mut attempt: impl AsyncFnMut() -> Result<RunState, RunError>) -> Result<RunState, CrashError> {
-    let clock = SystemClock;
-    let until = clock.monotonic() + PATIENCE;
-    loop {
-        match attempt().await {
-            Err(RunError::Busy(_)) if clock.monotonic() < until => tokio::time::sleep(PAUSE).await,
-            answer => return answer.map_err(|error| CrashError::new("the run", error)),
-        }
-    }
 }
 
 /// The run's id is known before the run is.

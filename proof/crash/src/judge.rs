@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use lockgate::contract::event::{Event, EventType};
+use lockgate::contract::event::{Body, Event, EventType};
 use lockgate::harness::{RunState, check};
 
+use crate::bench::Driven;
 use crate::case::{Case, Replay};
 use crate::counter::Entry;
 use crate::path::Progress;
@@ -19,6 +20,8 @@ pub enum Outcome {
     Unknown,
     /// Nothing happened, and nobody waits for it.
     Cancelled,
+    /// The journal could not be reached before anything happened, and the model was told so.
+    Refused,
     /// Something that no scenario may come to.
     Other,
 }
@@ -54,6 +57,7 @@ impl End {
         let outcome = match (status, code) {
             ("completed", "ok") => Outcome::Done,
             ("needs_reconciliation", "outcome_unknown") => Outcome::Unknown,
+            ("completed", "storage_unavailable") => Outcome::Refused,
             ("cancelled", "cancelled" | "no call") => Outcome::Cancelled,
             _ => Outcome::Other,
         };
@@ -67,14 +71,29 @@ impl fmt::Display for End {
     }
 }
 
-/// What does not hold after a scenario; `progress` is how far its one death let the call come, where that is known.
+/// What does not hold after a scenario in which drivers die, and nothing else goes wrong; `progress` is how far its one death
+/// let the call come, where that is known.
 pub fn faults(played: &Played, progress: Option<Progress>) -> Vec<String> {
+    let gave_up = |driver: &Driven| driver.error.as_ref().map(|error| format!("a driver gave up: {error}"));
+    let mut faults: Vec<String> = played.drivers.iter().filter_map(gave_up).collect();
+    faults.extend(broken(played));
+    let recovered = played.recovered.as_ref().unwrap_or(&played.end);
+    if recovered.outcome == Outcome::Refused {
+        faults.push("the journal was there all the time".to_owned());
+    }
+    if let Some((outcome, effects)) = progress.and_then(|progress| expected(played.case, progress))
+        && (recovered.outcome, recovered.effects) != (outcome, effects)
+    {
+        faults.push(format!("it came to {recovered}, and should have come to {outcome:?} with {effects} effects"));
+    }
+    faults
+}
+
+/// The invariants that do not hold, whatever went wrong.
+pub fn broken(played: &Played) -> Vec<String> {
     let mut faults = Vec::new();
-    let case = played.scenario.case;
+    let case = played.case;
     for (number, driver) in played.drivers.iter().enumerate() {
-        if let Some(error) = &driver.error {
-            faults.push(format!("driver {number} gave up: {error}"));
-        }
         for (seq, kind) in &driver.acknowledged {
             let kept = usize::try_from(*seq).ok().and_then(|seq| played.events.get(seq.checked_sub(1)?));
             if kept.is_none_or(|event| event.seq != *seq || event.kind.word() != kind) {
@@ -85,18 +104,14 @@ pub fn faults(played: &Played, progress: Option<Progress>) -> Vec<String> {
     faults.extend(check::events(&played.events).into_iter().map(|defect| format!("journal: {}", defect.text)));
     let recovered = played.recovered.as_ref().unwrap_or(&played.end);
     faults.extend(of_recovery(case, recovered, played));
-    if let Some((outcome, effects)) = progress.and_then(|progress| expected(case, progress))
-        && (recovered.outcome, recovered.effects) != (outcome, effects)
-    {
-        faults.push(format!("it came to {recovered}, and should have come to {outcome:?} with {effects} effects"));
-    }
     faults.extend(of_the_end(case, played));
+    faults.extend(of_epochs(&played.events));
     faults
 }
 
 /// What recovery may come to by itself, whoever died where.
 fn of_recovery(case: Case, end: &End, played: &Played) -> Vec<String> {
-    let deaths = played.drivers.iter().filter(|driver| driver.died).count();
+    let deaths = played.drivers.iter().filter(|driver| driver.died || driver.error.is_some()).count();
     let most = if case.replay() == Replay::Repeats { 1 + deaths } else { 1 };
     let mut faults = Vec::new();
     match end.outcome {
@@ -104,6 +119,7 @@ fn of_recovery(case: Case, end: &End, played: &Played) -> Vec<String> {
         Outcome::Done => {}
         Outcome::Unknown if case.replay() == Replay::Never => {}
         Outcome::Cancelled if case == Case::Direct && end.effects == 0 => {}
+        Outcome::Refused if end.effects == 0 => {}
         _ => faults.push(format!("it may not come to {end}")),
     }
     if end.effects > most {
@@ -118,7 +134,7 @@ fn of_the_end(case: Case, played: &Played) -> Vec<String> {
     let count = |kind: EventType| played.events.iter().filter(|event| event.kind == kind).count();
     match (end.outcome, case) {
         (Outcome::Done, _) if case.replay() == Replay::Repeats || end.effects == 1 => {}
-        (Outcome::Cancelled, Case::Direct) if end.effects == 0 => {}
+        (Outcome::Cancelled, Case::Direct) | (Outcome::Refused, _) if end.effects == 0 => {}
         _ => faults.push(format!("it may not end as {end}")),
     }
     let keys: Vec<&str> = end.log.iter().map(|entry| &*entry.key).collect();
@@ -132,6 +148,17 @@ fn of_the_end(case: Case, played: &Played) -> Vec<String> {
         faults.push(format!("the run completed {} times", count(EventType::RunCompleted)));
     }
     faults
+}
+
+/// One owner at a time: every driver has a higher epoch than those before it.
+fn of_epochs(events: &[Event]) -> Option<String> {
+    let epoch = |event: &Event| match event.body() {
+        Ok(Body::RunLeaseTaken(taken)) => Some(taken.epoch),
+        _ => None,
+    };
+    let epochs: Vec<u64> = events.iter().filter_map(epoch).collect();
+    let rise = epochs.iter().zip(2..).all(|(epoch, next)| *epoch == next);
+    (!rise).then(|| format!("its drivers had the epochs {epochs:?} after the first"))
 }
 
 /// The cell of the matrix: what recovery must come to after one death.

@@ -13,6 +13,7 @@
 //! Nothing here knows how the product works inside: it has the façade, a journal's events, and processes that end.
 #![expect(clippy::disallowed_methods, reason = "it starts and kills processes, and measures how long that takes")]
 
+pub mod bench;
 pub mod case;
 pub mod counter;
 pub mod database;
@@ -24,6 +25,7 @@ pub mod matrix;
 pub mod path;
 pub mod report;
 pub mod scenario;
+pub mod stage;
 mod tool;
 
 pub use error::CrashError;

@@ -12,7 +12,7 @@ use clap::{Parser, Subcommand};
 use crash::case::Case;
 use crash::drive::Drive;
 use crash::matrix::{Chance, Judged, places, play};
-use crash::scenario::{Stage, Store};
+use crash::stage::{Stage, Store};
 use crash::{CrashError, counter, database, report};
 
 /// The crash matrix: drivers are killed at named points, and a counting server judges what became of it.
@@ -95,7 +95,7 @@ impl Matrix {
             judged.extend(played);
         }
         let faults = judged.iter().filter(|one| !one.faults.is_empty()).count();
-        let twice = judged.iter().filter(|one| one.played.scenario.crashes.len() > 1).count();
+        let twice = judged.iter().filter(|one| one.played.crashes.len() > 1).count();
         println!("{}", report::points(&judged));
         println!(
             "{} scenarios, {twice} of them with two deaths, {faults} violations, {} s (seed {})",

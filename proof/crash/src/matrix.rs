@@ -10,11 +10,14 @@ use crate::case::Case;
 use crate::judge;
 use crate::kill::{self, Spot};
 use crate::path::{Position, Progress, afterwards, undisturbed};
-use crate::scenario::{Crash, Played, Scenario, Stage, Store};
+use crate::scenario::{Crash, Played, Scenario};
+use crate::stage::{Stage, Store};
 
 /// A scenario that was played and judged.
 #[derive(Debug)]
 pub struct Judged {
+    /// Where.
+    pub store: Store,
     /// What happened.
     pub played: Played,
     /// How far the call had come, where the scenario has one death.
@@ -36,7 +39,7 @@ pub struct Place {
 pub fn places(stage: &Stage, store: Store, cases: &[Case], workers: usize) -> Result<Vec<Place>, CrashError> {
     let found = side_by_side(cases.to_vec(), workers, |case| {
         let place = |position| Place { case, store, position };
-        let clean = stage.play(Scenario { case, store, crashes: Vec::new() })?;
+        let clean = Scenario { case, store, crashes: Vec::new() }.play(stage)?;
         let faults = judge::faults(&clean, Some(Progress::Next));
         if let Some(fault) = faults.first() {
             return Err(CrashError::new(case.word(), format_args!("without any death: {fault}")));
@@ -46,7 +49,7 @@ pub fn places(stage: &Stage, store: Store, cases: &[Case], workers: usize) -> Re
             let driver = clean.drivers.iter().position(|driven| driven.passes.iter().any(|pass| pass == point));
             let driver = driver.ok_or_else(|| CrashError::new(case.word(), "its handler is never entered"))?;
             let crashes = vec![Crash { driver, at: Spot::At(point.to_owned(), 1) }];
-            let once = stage.play(Scenario { case, store, crashes })?;
+            let once = Scenario { case, store, crashes }.play(stage)?;
             places.extend(afterwards(&once).into_iter().map(place));
         }
         Ok(places)
@@ -83,13 +86,13 @@ pub fn play(
     let seeded: Vec<(Place, Chance)> = places.into_iter().map(|place| (place, chance.split())).collect();
     let played = side_by_side(seeded, workers, |(place, mut chance)| {
         let Place { case, store, position } = place;
-        let first = judged(stage.play(Scenario { case, store, crashes: position.crashes.clone() })?, position.progress);
+        let first = judged(stage, Scenario { case, store, crashes: position.crashes.clone() }, position.progress)?;
         let second = (twice && position.progress.is_some()).then(|| chance.later_place(&first.played)).flatten();
         let second = match second {
             None => None,
             Some(crash) => {
                 let crashes = [position.crashes, vec![crash]].concat();
-                Some(judged(stage.play(Scenario { case, store, crashes })?, None))
+                Some(judged(stage, Scenario { case, store, crashes }, None)?)
             }
         };
         Ok([Some(first), second])
@@ -98,13 +101,14 @@ pub fn play(
     Ok(played?.into_iter().flatten().flatten().collect())
 }
 
-fn judged(played: Played, progress: Option<Progress>) -> Judged {
+fn judged(stage: &Stage, scenario: Scenario, progress: Option<Progress>) -> Result<Judged, CrashError> {
+    let played = scenario.play(stage)?;
     // A call that did not come as far as it was to come is no cell of the matrix.
     let mut faults = judge::faults(&played, progress);
     if progress.is_some() && !played.all_died() {
         faults.push("nobody died: the way is not the one that was seen before".to_owned());
     }
-    Judged { played, progress, faults }
+    Ok(Judged { store: scenario.store, played, progress, faults })
 }
 
 /// Does `work` for each, several at a time, and answers in order.
@@ -161,7 +165,7 @@ impl Chance {
 
     /// A place behind the last death.
     fn later_place(&mut self, played: &Played) -> Option<Crash> {
-        let first = played.scenario.crashes.iter().map(|crash| crash.driver + 1).max().unwrap_or_default();
+        let first = played.crashes.iter().map(|crash| crash.driver + 1).max().unwrap_or_default();
         let later = played.drivers.iter().enumerate().skip(first);
         let mut places: Vec<(usize, u32)> =
             later.flat_map(|(driver, driven)| (1..).zip(&driven.passes).map(move |(hit, _)| (driver, hit))).collect();

@@ -99,11 +99,11 @@ pub fn undisturbed(played: &Played) -> Vec<Position> {
 /// Every place on the way of a run after its last death; of each driver and point the first time, which is where recovery
 /// goes its own way.
 pub fn afterwards(played: &Played) -> Vec<Position> {
-    let first = played.scenario.crashes.iter().map(|crash| crash.driver + 1).max().unwrap_or(0);
+    let first = played.crashes.iter().map(|crash| crash.driver + 1).max().unwrap_or(0);
     let mut positions = Vec::new();
     for (driver, driven) in played.drivers.iter().enumerate().skip(first) {
         for (point, hit) in numbered(&driven.passes).filter(|(_, hit)| *hit == 1) {
-            let mut crashes = played.scenario.crashes.clone();
+            let mut crashes = played.crashes.clone();
             crashes.push(Crash { driver, at: Spot::At(point.clone(), hit) });
             positions.push(Position { crashes, point, progress: None });
         }

@@ -8,21 +8,22 @@ use crate::judge::Outcome;
 use crate::kill;
 use crate::matrix::Judged;
 use crate::path::Progress;
-use crate::scenario::Store;
+use crate::stage::Store;
 
 /// The matrix of a store: what each case came to after one death, by how far its call had come, and in how many scenarios.
 pub fn table(judged: &[Judged], store: Store) -> String {
     let mut cells: BTreeMap<(Progress, Case), BTreeMap<String, usize>> = BTreeMap::new();
-    for one in judged.iter().filter(|one| one.played.scenario.store == store) {
+    for one in judged.iter().filter(|one| one.store == store) {
         let Some(progress) = one.progress else { continue };
         let end = one.played.recovered.as_ref().unwrap_or(&one.played.end);
         let outcome = match end.outcome {
             Outcome::Done => "done",
             Outcome::Unknown => "unknown",
             Outcome::Cancelled => "cancelled",
+            Outcome::Refused => "refused",
             Outcome::Other => "OTHER",
         };
-        let cell = cells.entry((progress, one.played.scenario.case)).or_default();
+        let cell = cells.entry((progress, one.played.case)).or_default();
         *cell.entry(format!("{outcome}, {}", end.effects)).or_default() += 1;
     }
     let mut text = String::from("| died when |");
@@ -73,10 +74,9 @@ pub fn never_reached(judged: &[Judged]) -> BTreeSet<&'static str> {
 pub fn faults(judged: &[Judged]) -> String {
     let mut text = String::new();
     for one in judged.iter().filter(|one| !one.faults.is_empty()) {
-        let scenario = &one.played.scenario;
         let crashes: Vec<String> =
-            scenario.crashes.iter().map(|crash| format!("driver {} at {}", crash.driver, crash.at)).collect();
-        let _ = writeln!(text, "{:?}, {}: {}", scenario.store, scenario.case.word(), crashes.join(", "));
+            one.played.crashes.iter().map(|crash| format!("driver {} at {}", crash.driver, crash.at)).collect();
+        let _ = writeln!(text, "{:?}, {}: {}", one.store, one.played.case.word(), crashes.join(", "));
         for fault in &one.faults {
             let _ = writeln!(text, "    {fault}");
         }

@@ -193,6 +193,32 @@ async fn processes_write_one_file_without_gaps() {
     }
 }
 
+/// Found by the crash matrix: a journal that was opened beside another one of its process took the other one's locks away.
+/// The next process that let the file go believed to be the last, and removed the `-wal` that was being written.
+#[tokio::test]
+async fn a_second_journal_of_a_process_takes_no_locks_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let journal = SqliteJournal::open(&path, ManualClock::new()).unwrap();
+    let run = Lease::first(RunId::new("run-shared"));
+    let _hold = journal.create_run(new_run("run-shared")).await.unwrap();
+    let second = SqliteJournal::open(&path, ManualClock::new()).unwrap();
+    // A process that comes, writes, and lets the file go.
+    let other = Command::new(std::env::current_exe().unwrap())
+        .args(["sqlite::child_that_writes", "--exact", "--ignored", "--nocapture"])
+        .env(CHILD_PATH, &path)
+        .stdout(Stdio::null())
+        .status();
+    assert!(other.unwrap().success());
+    assert!(folder.path().join("journal.db-wal").exists());
+    journal.append(&run, vec![event("x.last")]).await.unwrap();
+    // And whoever comes now finds what was acknowledged.
+    let other = Connection::open(&path).unwrap();
+    let last = "SELECT kind FROM event ORDER BY seq DESC LIMIT 1";
+    assert_eq!(other.query_row(last, [], |row| row.get::<_, String>(0)).unwrap(), "x.last");
+    drop((journal, second));
+}
+
 #[tokio::test]
 async fn it_says_what_it_is_set_to() {
     let f = Fixture::sqlite();

@@ -1,11 +1,11 @@
 //! Drivers die at places that a seed chooses, at every point of the product at least once.
 
-use std::path::Path;
-
 use crash::case::Case;
 use crash::matrix::{Chance, Judged, places, play, some};
-use crash::scenario::{Stage, Store};
-use crash::{database, report};
+use crash::report;
+use crash::stage::{Stage, Store};
+
+use crate::{stage, stage_with_postgres};
 
 /// The same places each time.
 const SEED: u64 = 4711;
@@ -21,13 +21,9 @@ fn subset(stage: &Stage, store: Store, cases: &[Case], count: usize, twice: bool
     play(stage, chosen, WORKERS, twice, &mut chance).unwrap()
 }
 
-fn program() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_crash"))
-}
-
 #[test]
 fn what_a_dead_driver_leaves_behind_is_made_good_in_sqlite() {
-    let stage = Stage::set(program(), None).unwrap();
+    let stage = stage();
     let judged = subset(&stage, Store::Sqlite, &Case::ALL, 60, false);
     assert_eq!(report::faults(&judged), "");
     // No point is on the list that no scenario comes to.
@@ -36,10 +32,7 @@ fn what_a_dead_driver_leaves_behind_is_made_good_in_sqlite() {
 
 #[test]
 fn what_a_dead_driver_leaves_behind_is_made_good_in_postgres() {
-    let server = std::env::var(database::SERVER).unwrap_or_else(|_| {
-        panic!("`{}` is not set: `cargo xtask postgres cargo nextest run -p crash`", database::SERVER)
-    });
-    let stage = Stage::set(program(), Some(&server)).unwrap();
+    let stage = stage_with_postgres();
     let cases = [Case::ExternalApproved, Case::Keyed, Case::Probed];
     let judged = subset(&stage, Store::Postgres, &cases, 20, false);
     assert_eq!(report::faults(&judged), "");
@@ -47,7 +40,7 @@ fn what_a_dead_driver_leaves_behind_is_made_good_in_postgres() {
 
 #[test]
 fn whoever_takes_a_run_up_may_die_too() {
-    let stage = Stage::set(program(), None).unwrap();
+    let stage = stage();
     let judged = subset(&stage, Store::Sqlite, &[Case::External, Case::KeyedApproved], 10, true);
     let twice = judged.iter().filter(|one| one.played.drivers.iter().filter(|driver| driver.died).count() > 1).count();
     assert!(twice > 3, "{twice}");
