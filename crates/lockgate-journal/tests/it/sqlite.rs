@@ -193,29 +193,22 @@ async fn processes_write_one_file_without_gaps() {
     }
 }
 
-/// Found by the crash matrix: a journal that was opened beside another one of its process took the other one's locks away.
-/// The next process that let the file go believed to be the last, and removed the `-wal` that was being written.
+/// A journal that was opened beside another one of its process took the other one's locks away. SQLite 3.51 and newer make
+/// the best of that; older ones may lose commits.
+#[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_second_journal_of_a_process_takes_no_locks_away() {
+    use std::os::unix::fs::MetadataExt as _;
+
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     let journal = SqliteJournal::open(&path, ManualClock::new()).unwrap();
-    let run = Lease::first(RunId::new("run-shared"));
-    let _hold = journal.create_run(new_run("run-shared")).await.unwrap();
+    // Such as `3: POSIX  ADVISORY  READ 15206 fe:00:10616840 1073741826 1073742335`.
+    let file = format!(":{} ", fs::metadata(&path).unwrap().ino());
+    let locks = || fs::read_to_string("/proc/locks").unwrap().lines().filter(|lock| lock.contains(&file)).count();
+    assert_eq!(locks(), 1);
     let second = SqliteJournal::open(&path, ManualClock::new()).unwrap();
-    // A process that comes, writes, and lets the file go.
-    let other = Command::new(std::env::current_exe().unwrap())
-        .args(["sqlite::child_that_writes", "--exact", "--ignored", "--nocapture"])
-        .env(CHILD_PATH, &path)
-        .stdout(Stdio::null())
-        .status();
-    assert!(other.unwrap().success());
-    assert!(folder.path().join("journal.db-wal").exists());
-    journal.append(&run, vec![event("x.last")]).await.unwrap();
-    // And whoever comes now finds what was acknowledged.
-    let other = Connection::open(&path).unwrap();
-    let last = "SELECT kind FROM event ORDER BY seq DESC LIMIT 1";
-    assert_eq!(other.query_row(last, [], |row| row.get::<_, String>(0)).unwrap(), "x.last");
+    assert_eq!(locks(), 1);
     drop((journal, second));
 }
 

@@ -48,8 +48,10 @@ fn history(stage: &Stage, store: Store) {
         }
     });
     let mut died = 0;
-    for Run { bench, drivers } in runs {
-        let played = to_the_end(&bench, &[], drivers.into_inner().unwrap()).unwrap();
+    // The journal is gone with the first of them, so all are looked at before one goes.
+    for Run { bench, drivers } in &runs {
+        let before = std::mem::take(&mut *drivers.lock().unwrap());
+        let played = to_the_end(bench, &[], before).unwrap();
         died += played.drivers.iter().filter(|driver| driver.died).count();
         let story: Vec<&str> = played.events.iter().map(|event| event.kind.word()).collect();
         //
