@@ -81,7 +81,7 @@ pub fn faults(played: &Played, progress: Option<Progress>) -> Vec<String> {
     if recovered.outcome == Outcome::Refused {
         faults.push("the journal was there all the time".to_owned());
     }
-    if let Some((outcome, effects)) = progress.and_then(|progress| expected(played.case, progress))
+    if let Some((outcome, effects)) = progress.map(|progress| expected(played.case, progress))
         && (recovered.outcome, recovered.effects) != (outcome, effects)
     {
         faults.push(format!("it came to {recovered}, and should have come to {outcome:?} with {effects} effects"));
@@ -162,7 +162,7 @@ fn of_epochs(events: &[Event]) -> Option<String> {
 }
 
 /// The cell of the matrix: what recovery must come to after one death.
-pub fn expected(case: Case, progress: Progress) -> Option<(Outcome, usize)> {
+pub fn expected(case: Case, progress: Progress) -> (Outcome, usize) {
     use Progress::{
         Answered, Approved, Asked, InIntent, InResult, Intended, Next, NoIntent, NoRun, NoTurn, Sent, Settled,
     };
@@ -171,11 +171,11 @@ pub fn expected(case: Case, progress: Progress) -> Option<(Outcome, usize)> {
         Replay::Repeats => (Outcome::Done, 1 + known),
         Replay::Keyed | Replay::Probed => (Outcome::Done, 1),
     };
-    Some(match progress {
+    match progress {
         Intended => lost(0),
         Sent | Answered | InResult => lost(1),
         // Nobody waits for a direct call whose caller is gone.
         NoTurn | NoIntent | Asked | Approved | InIntent if case == Case::Direct => (Outcome::Cancelled, 0),
         NoRun | NoTurn | NoIntent | Asked | Approved | InIntent | Settled | Next => (Outcome::Done, 1),
-    })
+    }
 }

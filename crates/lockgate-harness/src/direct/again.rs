@@ -81,7 +81,7 @@ impl Runner {
                 self.recover(&mut live, &call).await?;
             }
             Some(Call { approval: Some(asked), .. }) if !asked.used => {
-                live.append(Body::RunWaiting(RunWaiting { approvals: vec![asked.approval_id] })).await?;
+                live.end(Body::RunWaiting(RunWaiting { approvals: vec![asked.approval_id] })).await?;
             }
             Some(call) => {
                 let request = again(&call);
@@ -90,7 +90,7 @@ impl Runner {
             None => match settled_answer(&live.state) {
                 Some(answer) => end(&mut live, &answer.result, answer.effect_state).await,
                 // Its caller died before anything was asked for.
-                None => live.append(Body::RunCancelled(RunCancelled {})).await?,
+                None => live.end(Body::RunCancelled(RunCancelled {})).await?,
             },
         }
         Ok(live.state)

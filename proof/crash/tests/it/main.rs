@@ -4,6 +4,7 @@
 mod cut_off;
 mod frozen;
 mod history;
+mod judge;
 mod matrix;
 
 use std::path::Path;
