@@ -136,7 +136,7 @@ impl<'s> Bench<'s> {
         let events = self.runtime.block_on(async { journal.events(&run_id(self.scope), 0).await });
         let events = events.map_err(|error| CrashError::new("the journal", error))?;
         let log = counter::log(self.stage.server.address, &self.scope.to_string());
-        Ok((End::of(&events, log.map_err(|error| CrashError::new("the server", error))?), events))
+        Ok((End::of(&events, &log.map_err(|error| CrashError::new("the server", error))?), events))
     }
 
     fn open(&self) -> Result<Arc<dyn Journal>, CrashError> {

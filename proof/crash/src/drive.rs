@@ -76,7 +76,7 @@ impl Drive {
             say("error stuck");
             std::process::exit(3);
         });
-        kill::arm(self.at.clone(), self.stopping)?;
+        kill::arm(self.at.as_ref(), self.stopping)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let stopped = runtime.map_err(|error| CrashError::new("the runtime", error))?.block_on(self.drive());
         match &stopped {

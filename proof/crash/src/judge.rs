@@ -41,9 +41,9 @@ pub struct End {
 
 impl End {
     /// Reads it off the journal's events and the server's log.
-    pub fn of(events: &[Event], log: Vec<Entry>) -> Self {
+    pub fn of(events: &[Event], log: &[Entry]) -> Self {
         let effects = log.iter().filter(|entry| entry.performed).count();
-        let end = |outcome, words| Self { outcome, words, effects, log: log.clone() };
+        let end = |outcome, words| Self { outcome, words, effects, log: log.to_vec() };
         let state = match RunState::fold(events) {
             Ok(state) => state,
             Err(error) => return end(Outcome::Other, error.to_string()),

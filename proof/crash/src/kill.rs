@@ -68,10 +68,10 @@ pub enum Stopping {
 }
 
 /// Watches every point, says on stdout which were passed (`pass POINT`), and dies where it should. To be called once.
-pub fn arm(spot: Option<Spot>, stopping: Stopping) -> Result<(), CrashError> {
+pub fn arm(spot: Option<&Spot>, stopping: Stopping) -> Result<(), CrashError> {
     let passes = Arc::new(Mutex::new(Passes::default()));
     for point in points() {
-        let (passes, spot) = (Arc::clone(&passes), spot.clone());
+        let (passes, spot) = (Arc::clone(&passes), spot.cloned());
         let reached = move || {
             // Held while the process dies, so that no other thread comes to a point after this one.
             let mut passes = passes.lock().unwrap_or_else(PoisonError::into_inner);

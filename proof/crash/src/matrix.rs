@@ -86,13 +86,13 @@ pub fn play(
     let seeded: Vec<(Place, Chance)> = places.into_iter().map(|place| (place, chance.split())).collect();
     let played = side_by_side(seeded, workers, |(place, mut chance)| {
         let Place { case, store, position } = place;
-        let first = judged(stage, Scenario { case, store, crashes: position.crashes.clone() }, position.progress)?;
+        let first = judged(stage, &Scenario { case, store, crashes: position.crashes.clone() }, position.progress)?;
         let second = (twice && position.progress.is_some()).then(|| chance.later_place(&first.played)).flatten();
         let second = match second {
             None => None,
             Some(crash) => {
                 let crashes = [position.crashes, vec![crash]].concat();
-                Some(judged(stage, Scenario { case, store, crashes }, None)?)
+                Some(judged(stage, &Scenario { case, store, crashes }, None)?)
             }
         };
         Ok([Some(first), second])
@@ -101,7 +101,7 @@ pub fn play(
     Ok(played?.into_iter().flatten().flatten().collect())
 }
 
-fn judged(stage: &Stage, scenario: Scenario, progress: Option<Progress>) -> Result<Judged, CrashError> {
+fn judged(stage: &Stage, scenario: &Scenario, progress: Option<Progress>) -> Result<Judged, CrashError> {
     let played = scenario.play(stage)?;
     // A call that did not come as far as it was to come is no cell of the matrix.
     let mut faults = judge::faults(&played, progress);
@@ -130,7 +130,7 @@ fn side_by_side<T: Send, R: Send>(items: Vec<T>, workers: usize, work: impl Fn(T
     slots.into_iter().filter_map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner).1).collect()
 }
 
-/// Chance that can be had again: the generator is SplitMix64.
+/// Chance that can be had again: the generator is `SplitMix64`.
 #[derive(Debug, Clone)]
 pub struct Chance(u64);
 

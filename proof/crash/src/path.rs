@@ -83,10 +83,13 @@ pub struct Position {
 
 /// Every place on the way of a run that was played without a death.
 pub fn undisturbed(played: &Played) -> Vec<Position> {
-    let mut marks = Marks::default();
+    let mut marks = Marks { progress: Progress::NoRun, commits: Progress::NoTurn };
     let mut positions = Vec::new();
     for (driver, driven) in played.drivers.iter().enumerate() {
-        marks.resumed = driver > 0;
+        if driver > 0 && marks.progress == Progress::Asked {
+            // Somebody said yes in between.
+            marks.come_to(Progress::Approved);
+        }
         for (point, hit) in numbered(&driven.passes) {
             let progress = Some(marks.pass(&point));
             let crashes = vec![Crash { driver, at: Spot::At(point.clone(), hit) }];
@@ -119,22 +122,11 @@ fn numbered(passes: &[String]) -> impl Iterator<Item = (String, u32)> {
     })
 }
 
-/// What was seen on the way. A commit is what `journal.commit.after` says: a driver that dies there has left it behind.
-#[derive(Default)]
+/// What was seen on the way.
 struct Marks {
-    resumed: bool,
-    commits: u32,
-    answered: bool,
-    turn_stored: bool,
-    asking: bool,
-    asked: bool,
-    claiming: bool,
-    intended: bool,
-    sent: bool,
-    handled: bool,
-    settling: bool,
-    settled: bool,
-    next: bool,
+    progress: Progress,
+    /// What the next commit makes of it. A driver that dies at `journal.commit.after` has left the commit behind.
+    commits: Progress,
 }
 
 impl Marks {
@@ -142,36 +134,29 @@ impl Marks {
     fn pass(&mut self, point: &str) -> Progress {
         let is = |known: Point| point == known.word();
         if is(Point::CommitAfter) {
-            self.commits += 1;
-            self.turn_stored |= self.answered;
-            self.asked |= self.asking;
-            self.intended |= self.claiming;
-            self.settled |= self.settling;
+            self.come_to(self.commits);
+        } else if is(Point::TurnAnswered) {
+            self.commits = Progress::NoIntent;
+        } else if is(Point::AskApproval) {
+            self.commits = Progress::Asked;
+        } else if is(Point::ClaimLease) {
+            self.come_to(Progress::InIntent);
+            self.commits = Progress::Intended;
+        } else if point == EFFECT_SENT {
+            self.come_to(Progress::Sent);
+        } else if is(Point::HandlerAfter) {
+            self.come_to(Progress::Answered);
+        } else if is(Point::SettleRead) {
+            self.come_to(Progress::InResult);
+            self.commits = Progress::Settled;
+        } else if self.progress == Progress::Settled && (is(Point::TurnBefore) || is(Point::EndBefore)) {
+            self.come_to(Progress::Next);
         }
-        self.answered |= is(Point::TurnAnswered);
-        self.asking |= is(Point::AskApproval);
-        self.claiming |= is(Point::ClaimLease);
-        self.sent |= point == EFFECT_SENT;
-        self.handled |= is(Point::HandlerAfter);
-        self.settling |= is(Point::SettleRead);
-        self.next |= self.settled && (is(Point::TurnBefore) || is(Point::EndBefore));
-        self.progress()
+        self.progress
     }
 
-    fn progress(&self) -> Progress {
-        let reached = [
-            (self.next, Progress::Next),
-            (self.settled, Progress::Settled),
-            (self.settling, Progress::InResult),
-            (self.handled, Progress::Answered),
-            (self.sent, Progress::Sent),
-            (self.intended, Progress::Intended),
-            (self.claiming, Progress::InIntent),
-            (self.asked && self.resumed, Progress::Approved),
-            (self.asked, Progress::Asked),
-            (self.turn_stored, Progress::NoIntent),
-            (self.commits > 0, Progress::NoTurn),
-        ];
-        reached.into_iter().find_map(|(is_there, progress)| is_there.then_some(progress)).unwrap_or(Progress::NoRun)
+    /// It does not go back: a second turn is no first one.
+    fn come_to(&mut self, progress: Progress) {
+        self.progress = self.progress.max(progress);
     }
 }

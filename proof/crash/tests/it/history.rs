@@ -53,9 +53,9 @@ fn history(stage: &Stage, store: Store) {
         let before = std::mem::take(&mut *drivers.lock().unwrap());
         let played = to_the_end(bench, &[], before).unwrap();
         died += played.drivers.iter().filter(|driver| driver.died).count();
-        let story: Vec<&str> = played.events.iter().map(|event| event.kind.word()).collect();
+        let kinds: Vec<&str> = played.events.iter().map(|event| event.kind.word()).collect();
         //
-        assert_eq!(broken(&played), Vec::<String>::new(), "{:?}: {story:?}", played.case);
+        assert_eq!(broken(&played), Vec::<String>::new(), "{:?}: {kinds:?}", played.case);
     }
     assert!(died > STARTS / 5, "{died} deaths");
 }
@@ -69,11 +69,11 @@ fn drive_whatever_comes(runs: &[Run<'_>], chance: &mut Chance) {
             std::thread::sleep(Duration::from_millis(chance.below(LONGEST_LIFE) as u64));
             driver.kill().unwrap();
         }
-        let driven = driver.end().unwrap();
-        if driven.stop.as_deref() == Some("waiting_for_approval") {
+        let said = driver.end().unwrap();
+        if said.stop.as_deref() == Some("waiting_for_approval") {
             run.bench.grant().unwrap();
         }
-        run.drivers.lock().unwrap().push(driven);
+        run.drivers.lock().unwrap().push(said);
     }
 }
 

@@ -38,7 +38,7 @@ fn it_notices_what_does_not_hold() {
         played.end.log.push(other);
     });
     assert_says(&keys, "its attempts came with different keys");
-    let stuck = said(Case::Direct, |played| played.end = End::of(&played.events[..2], Vec::new()));
+    let stuck = said(Case::Direct, |played| played.end = End::of(&played.events[..2], &[]));
     assert_says(&stuck, "it may not end as no stop");
     let gave_up = said(Case::Write, |played| {
         played.drivers.push(Driven { error: Some("stuck".to_owned()), ..Driven::default() });

@@ -1,5 +1,6 @@
 //! A seeded part of the crash matrix, played by the ordinary tests (`cargo xtask crash` plays all of it), and what a matrix
 //! of points does not show: drivers that stand still, a database that is gone, and chance.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod cut_off;
 mod frozen;
