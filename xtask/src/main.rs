@@ -18,6 +18,8 @@ cargo xtask test            all checks: format, public API, requirements, tests,
                             PostgreSQL where it is missing and apt-get may; starts a server of its own, unless LOCKGATE_TEST_POSTGRES
                             names one)
 cargo xtask postgres …      runs a command, such as `cargo nextest run -p lockgate-journal --features postgres`, beside such a server
+cargo xtask crash           kills drivers of runs at every point of the product, beside such a server, and judges what became of their
+                            calls (docs/crash-matrix.md); more words go to `crash matrix`, such as --store sqlite or --seed 2
 cargo xtask generate        writes every generated file anew: outcome pages, event catalogue, schemas, public API, requirements
 cargo xtask requirements    writes docs/requirements.md anew, or says which requirements are not accounted for
 cargo xtask injections      takes enforcement out of a copy, a place at a time, and sees whether the tests notice; NAME… for some
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
     let done = match arguments.first().map(String::as_str) {
         Some("test") => steps::test(),
         Some("postgres") => steps::with_postgres(&arguments[1..]),
+        Some("crash") => steps::crash(&arguments[1..]),
         Some("generate") => steps::generate(),
         Some("requirements") => steps::requirements(),
         Some("injections") => steps::injections(&arguments[1..]),

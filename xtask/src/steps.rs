@@ -36,6 +36,14 @@ pub(crate) fn with_postgres(words: &[String]) -> Result<(), String> {
     }
 }
 
+/// Plays the whole crash matrix.
+pub(crate) fn crash(words: &[String]) -> Result<(), String> {
+    let server = postgres::Server::start()?;
+    let matrix = ["run", "--package", "crash", "--locked", "--quiet", "--", "matrix"];
+    let words: Vec<&str> = matrix.into_iter().chain(words.iter().map(String::as_str)).collect();
+    cargo("run", &words[1..], &[server.environment()])
+}
+
 /// Writes every generated file anew. The same code checks them as a test.
 pub(crate) fn generate() -> Result<(), String> {
     public_api::write(&root())?;

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use lockgate_contract::effect::{EffectState, ErrorText};
+use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::outcome::{Code, Outcome};
 use lockgate_contract::ports::{ActionReport, ArtifactStore, BoxFuture};
 use lockgate_contract::run::Limit;
@@ -57,6 +58,7 @@ impl<'g> Recorded<'g> {
         if let Some(listener) = self.progress() {
             listener(&format!("{} runs", self.tool().spec().name()));
         }
+        reach(Point::HandlerBefore);
         let answer = tokio::select! {
             // In this order: an answer that is there counts, whatever else happened meanwhile.
             biased;
@@ -68,6 +70,7 @@ impl<'g> Recorded<'g> {
                 return Err(Refusal::new(Code::TimedOut, audit).into());
             }
         };
+        reach(Point::HandlerAfter);
         guard.disarm();
         trail.passed(Stage::Ran);
         match answer {

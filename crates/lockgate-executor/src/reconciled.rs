@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use lockgate_contract::event::{Body, CallReconciled, Finding, NewEvent};
+use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::outcome::Code;
 use lockgate_contract::tool::{Failure, Output, Reconciled, ToolContext};
 
@@ -97,6 +98,7 @@ impl Gate {
         let context = ToolContext::new(stop, self.clock.now().after(timeout), request.idempotency_key(scope))
             .with_artifacts(Some(Arc::<crate::RunLog>::clone(&scope.log)));
         let question = AssertUnwindSafe(async { ask(resolved.arguments().clone(), context).await }).catch_unwind();
+        reach(Point::ReconcileBefore);
         let answer = tokio::select! {
             biased;
             answer = question => answer,
@@ -105,6 +107,7 @@ impl Gate {
                 return Err(format!("the tool gave no answer within {} ms", timeout.as_millis()));
             }
         };
+        reach(Point::ReconcileAfter);
         guard.disarm();
         match answer {
             Ok(Ok(Reconciled::Done(output))) => match (Found { resolved, output }).check() {

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use lockgate_contract::document::{Document, Kind};
 use lockgate_contract::effect::{EffectState, ReplayPolicy};
 use lockgate_contract::event::{Audit, Body, EventType, Settled, ToolAttemptFailed};
+use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ids::{ApprovalId, CallId};
 use lockgate_contract::outcome::{Code, Status};
 use lockgate_contract::ports::{JournalError, StoredArtifact};
@@ -128,6 +129,7 @@ pub(crate) async fn release(mut trail: Trail<'_>, ending: Result<Checked, Exit>,
         return Released::AttemptFailed;
     }
     let settled = journal(&mut trail, settled, artifact).await;
+    reach(Point::ResultAfter);
     tracing::Span::current().record("code", settled.code.as_ref().map_or("ok", |code| code.word()));
     trail.passed(Stage::Released);
     trail.finish();

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use lockgate_contract::approval::Approval;
 use lockgate_contract::event::{Body, Event, NewEvent, Settled};
+use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ids::{ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
     Appended, ArtifactError, ArtifactStore, BoxFuture, Claim, ClaimRefused, Journal, JournalError, Lease, Settling,
@@ -154,7 +155,10 @@ pub fn show(observer: &Observer, event: &Event) {
 
 /// A journal that panics has not said whether it wrote: nobody knows.
 async fn written<T, E: From<JournalError>>(asked: impl Future<Output = Result<T, E>>) -> Result<T, E> {
-    contained(JournalError::CommitUnknown, asked).await
+    reach(Point::WriteBefore);
+    let answer = contained(JournalError::CommitUnknown, asked).await;
+    reach(Point::WriteAfter);
+    answer
 }
 
 async fn contained<T, E: From<JournalError>>(

@@ -120,7 +120,7 @@ impl Runner {
                 })
             }
             Released::Open(open) => {
-                live.append(Body::RunWaiting(RunWaiting { approvals: vec![open.approval_id().clone()] })).await?;
+                live.end(Body::RunWaiting(RunWaiting { approvals: vec![open.approval_id().clone()] })).await?;
                 Ok(DirectAnswer {
                     run_id,
                     result: open.result().clone(),
@@ -182,7 +182,7 @@ async fn end(live: &mut Live, result: &ToolResult, effect_state: EffectState) {
     } else {
         Body::RunCompleted(RunCompleted { reason: Completion::CallSettled, answer: None, completed_by: None })
     };
-    if let Err(error) = live.append(body).await {
+    if let Err(error) = live.end(body).await {
         tracing::warn!(run_id = %live.log.run_id(), %error, "the end of a direct run could not be recorded");
     }
 }

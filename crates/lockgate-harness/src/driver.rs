@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use lockgate_contract::event::{Body, Event, ModelFailed, ModelRequested, RunResumed};
+use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ids::RunId;
 use lockgate_contract::outcome::Code;
 use lockgate_contract::ports::{Ids, JournalError, ModelAdapter, ModelError, ModelRequest};
@@ -192,7 +193,7 @@ impl Runner {
                     Command::Settle(verdicts) => self.settle(&mut live, verdicts).await?,
                     Command::Reconcile(planned) => self.ask_tool(&mut live, planned).await?,
                     Command::Wait(until) => self.wait(&mut live, until).await,
-                    Command::Stop(stop) => live.append(stop.event()).await?,
+                    Command::Stop(stop) => live.end(stop.event()).await?,
                     Command::Ended(_) => return Ok(live.state),
                 }
             }
@@ -214,6 +215,7 @@ impl Runner {
             tools: request.tools.len() as u64,
         });
         live.append_at(step, requested).await?;
+        reach(Point::TurnBefore);
         let left = live.state.deadline().since(self.gate.clock().now());
         let answer = tokio::select! {
             biased;

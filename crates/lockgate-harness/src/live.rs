@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lockgate_contract::event::{Audit, Body, Event, ModelResponded, NewEvent, RespondedCall};
+use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{ModelResponse, NewRun, RunHold};
 use lockgate_contract::run::{RunKind, RunStart};
@@ -41,12 +42,14 @@ impl Runner {
     pub(crate) async fn create(&self, start: RunStart) -> Result<Live, RunError> {
         let run_id = RunId::from_random(self.ids.random());
         let (hold, events) = self.gate.journal().create_run(NewRun::new(run_id.clone(), start)).await?;
+        reach(Point::RunCreated);
         self.live(&run_id, &events, hold)
     }
 
     /// Takes a run over. Its events are read once nobody else drives it, so what they say is how it stands.
     pub(crate) async fn open(&self, run_id: &RunId) -> Result<Live, RunError> {
         let hold = self.gate.journal().hold(run_id).await?.ok_or_else(|| RunError::Busy(run_id.clone()))?;
+        reach(Point::RunHeld);
         self.live(run_id, &self.events(run_id).await?, hold)
     }
 
@@ -110,6 +113,14 @@ impl Live {
         self.append_at(step, body).await
     }
 
+    /// Writes that the run has stopped.
+    pub(crate) async fn end(&mut self, body: Body) -> Result<(), RunError> {
+        reach(Point::EndBefore);
+        self.append(body).await?;
+        reach(Point::EndAfter);
+        Ok(())
+    }
+
     pub(crate) async fn append_at(&mut self, step: u32, body: Body) -> Result<(), RunError> {
         self.log.append(vec![NewEvent::new(step, None, body)]).await?;
         self.absorb()
@@ -144,7 +155,10 @@ impl Live {
         }
         let text = response.text.map(|text| gate.scrub(&text).into_owned());
         let body = ModelResponded { text, calls, input_tokens: None, output_tokens: None }.with_usage(response.usage);
-        self.append_at(step, Body::ModelResponded(body)).await
+        reach(Point::TurnAnswered);
+        self.append_at(step, Body::ModelResponded(body)).await?;
+        reach(Point::TurnStored);
+        Ok(())
     }
 
     /// The request of a planned call, with its arguments as the model sent them where this process has them.

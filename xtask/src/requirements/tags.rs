@@ -34,7 +34,7 @@ pub(super) struct Place {
 }
 
 impl Tags {
-    /// Reads every crate of the checkout.
+    /// Reads every crate of the checkout whose tests carry requirements.
     pub(super) fn of(root: &Path) -> Result<Self, String> {
         let mut tags = Self::default();
         for folder in folders(root)? {
@@ -172,7 +172,7 @@ fn folders(root: &Path) -> Result<Vec<PathBuf>, String> {
     let crates = root.join("crates");
     let entries = std::fs::read_dir(&crates).map_err(|error| format!("{}: {error}", crates.display()))?;
     let mut folders: Vec<_> = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
-    folders.push(root.join("xtask"));
+    folders.extend([root.join("proof/crash"), root.join("xtask")]);
     folders.sort();
     Ok(folders)
 }

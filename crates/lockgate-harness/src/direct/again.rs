@@ -91,13 +91,14 @@ impl Runner {
 
     /// A direct run whose caller died: what is open of it is recovered, and the run ends.
     pub(crate) async fn take_up_direct(&self, mut live: Live) -> Result<RunState, RunError> {
+        reopen(&mut live).await?;
         let open = live.state.calls().find(|call| call.is_open()).cloned();
         match open {
             Some(call) if call.is_lost() => {
                 self.recover(&mut live, &call).await?;
             }
             Some(Call { approval: Some(asked), .. }) if !asked.used => {
-                live.append(Body::RunWaiting(RunWaiting { approvals: vec![asked.approval_id] })).await?;
+                live.end(Body::RunWaiting(RunWaiting { approvals: vec![asked.approval_id] })).await?;
             }
             Some(call) => {
                 let request = again(&call);
@@ -106,7 +107,7 @@ impl Runner {
             None => match settled_answer(&live.state) {
                 Some(answer) => end(&mut live, &answer.result, answer.effect_state).await,
                 // Its caller died before anything was asked for.
-                None => live.append(Body::RunCancelled(RunCancelled {})).await?,
+                None => live.end(Body::RunCancelled(RunCancelled {})).await?,
             },
         }
         Ok(live.state)

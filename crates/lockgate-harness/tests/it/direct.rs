@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use lockgate_contract::approval::ApprovalState;
 use lockgate_contract::effect::EffectState;
-use lockgate_contract::event::Event;
-use lockgate_contract::ids::ApprovalId;
+use lockgate_contract::event::{Event, Finding};
+use lockgate_contract::ids::{ApprovalId, RunId};
 use lockgate_contract::outcome::Status;
 use lockgate_contract::run::RunStatus;
 use lockgate_contract::subject::Subject;
-use lockgate_harness::{DirectAnswer, DirectCall, Resume, RunError, Stop};
+use lockgate_harness::{DirectAnswer, DirectCall, Reconciliation, Resume, RunError, Stop};
 use tokio_util::sync::CancellationToken;
 
 use crate::bench::{Bench, OPEN_FOR};
@@ -232,6 +232,29 @@ async fn a_direct_run_whose_caller_died_is_brought_to_its_end() {
         assert!(codes.is_empty() && expected == "cancelled" || codes == [expected], "{fault:?}: {codes:?}");
         assert_eq!(bench.world.entries().len(), entries, "{fault:?}");
         assert_eq!(lockgate_harness::check::events(&bench.events(&run).await), []);
+    }
+}
+
+/// Found by the crash matrix: the end of a run that had stopped came without `run.resumed`.
+#[tokio::test(start_paused = true)]
+async fn a_direct_run_goes_on_once_somebody_knows_what_became_of_it() {
+    for (finding, status, reason) in
+        [(Finding::Done, RunStatus::Completed, "call_settled"), (Finding::NotDone, RunStatus::Cancelled, "cancelled")]
+    {
+        let mut bench = Bench::new([]);
+        let disk = Arc::clone(&bench.journal);
+        bench.journal = Faulty::new(&disk, Fault::Dead(3));
+        let dies = tokio::time::timeout(std::time::Duration::from_secs(100), call(&bench, "note", OK));
+        assert!(dies.await.is_err());
+        let bench = bench.restarted(disk);
+        let run: RunId = "run-000000000001".into();
+        bench.runner().resume(&run, Resume::default()).await.unwrap();
+        let found = Reconciliation { call_id: run.call(0, 0), finding, by: "alice".to_owned(), reason: None };
+        bench.runner().reconcile(&run, found).await.unwrap();
+        let state = bench.runner().resume(&run, Resume::default()).await.unwrap();
+        assert_eq!(crate::bench::stop(&state), (status, reason.to_owned()));
+        assert_eq!(lockgate_harness::check::events(&bench.events(&run).await), []);
+        assert_eq!(bench.world.entries().len(), 1);
     }
 }
 

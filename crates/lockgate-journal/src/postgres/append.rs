@@ -2,6 +2,7 @@
 
 use futures_util::future::try_join;
 use lockgate_contract::event::{Event, NewEvent};
+use lockgate_contract::failpoint::Point;
 use lockgate_contract::ids::CallId;
 use lockgate_contract::ports::{Appended, JournalError};
 
@@ -39,8 +40,8 @@ pub(super) async fn add(
     let insert: Values<'_> =
         &[&tenant, &run.as_str(), &now, &rows.seq, &rows.kind, &rows.v, &rows.step, &rows.call_id, &rows.data];
     let (advanced, _) = try_join(
-        transaction.execute(Statement::Advance, advance),
-        transaction.execute(Statement::InsertEvents, insert),
+        transaction.execute_to(Point::AppendNumbers, Statement::Advance, advance),
+        transaction.execute_to(Point::AppendEvent, Statement::InsertEvents, insert),
     )
     .await?;
     if advanced == 1 {

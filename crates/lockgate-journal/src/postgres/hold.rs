@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use lockgate_contract::failpoint::Point;
 use lockgate_contract::ids::RunId;
 use lockgate_contract::ports::{JournalError, Lease, RunHold};
 use tokio::sync::oneshot;
@@ -34,7 +35,7 @@ pub(super) async fn take(
     let lease = Lease { run_id: run.clone(), epoch: locked.epoch + 1 };
     let (holder, until) = (rules::holder(), locked.now.after(ttl).as_millis());
     let values: Values<'_> = &[&run.as_str(), &column(lease.epoch), &holder, &until];
-    transaction.execute(Statement::TakeLease, values).await?;
+    transaction.execute_to(Point::HoldLease, Statement::TakeLease, values).await?;
     let step = number(get(&transaction.one(Statement::Step, &[&run.as_str()]).await?, 0)?)?;
     add(transaction, locked, vec![rules::lease_taken(lease.epoch, step, holder)]).await?;
     Ok(Some(lease))

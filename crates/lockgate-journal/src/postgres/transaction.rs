@@ -17,6 +17,7 @@ use std::sync::OnceLock;
 
 use futures_util::TryFutureExt as _;
 use futures_util::future::try_join;
+use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ids::RunId;
 use lockgate_contract::ports::{BoxFuture, JournalError, Lease};
 use lockgate_contract::time::Timestamp;
@@ -72,9 +73,13 @@ where
     };
     match answer {
         Ok(((), answer)) => {
+            if news.is_some() {
+                reach(Point::CommitBefore);
+            }
             commit(&lent.connection, access).await?;
             pool.give_back(lent);
             if let Some(run) = news {
+                reach(Point::CommitAfter);
                 pool.news.add(run);
             }
             Ok(answer)
@@ -168,6 +173,18 @@ impl Transaction<'_> {
     /// which they were first polled.
     pub(super) async fn execute(&self, statement: Statement, values: Values<'_>) -> Result<u64, JournalError> {
         self.connection.execute(statement, values).await.map_err(|error| before(&error))
+    }
+
+    /// The same, up to a point.
+    pub(super) async fn execute_to(
+        &self,
+        point: Point,
+        statement: Statement,
+        values: Values<'_>,
+    ) -> Result<u64, JournalError> {
+        let changed = self.execute(statement, values).await?;
+        reach(point);
+        Ok(changed)
     }
 
     /// The one row of a statement, if there is one.

@@ -10,6 +10,7 @@ use futures_util::future::{try_join, try_join3};
 use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::document::Document;
 use lockgate_contract::event::NewEvent;
+use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{
     Appended, CallerKey, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, Lease, NewRun, Settling,
@@ -34,7 +35,8 @@ pub(super) async fn create_run(
     let now = transaction.now().await?;
     let lease = Lease::first(run.run_id);
     let made = transaction
-        .execute(
+        .execute_to(
+            Point::CreateRun,
             Statement::CreateRun,
             &[
                 &lease.as_str(),
@@ -86,7 +88,8 @@ pub(super) async fn ask(
     let locked = transaction.lock(lease).await?;
     locked.require(lease)?;
     let asked = transaction
-        .execute(
+        .execute_to(
+            Point::AskApproval,
             Statement::Ask,
             &[
                 &approval.approval_id.as_str(),
@@ -123,12 +126,14 @@ pub(super) async fn claim(
     let (locked, stored, approval) =
         try_join3(transaction.lock(lease), read::call(transaction, lease, &claim.call_id), approval).await?;
     locked.require(lease)?;
+    reach(Point::ClaimLease);
     // Before the rest: whoever repeats a claim is told that it was made, not that the approval is gone.
     if !rules::may_start(stored, claim.attempt) {
         return Err(ClaimRefused::AlreadyClaimed);
     }
     if let Some(key) = &claim.caller_key {
         take_key(transaction, lease, &claim.call_id, key, locked.now).await?;
+        reach(Point::ClaimCallerKey);
     }
     if let Some((_, digest)) = wanted {
         rules::usable(approval.as_ref(), lease, &claim.call_id, digest, locked.now)?;
@@ -138,7 +143,8 @@ pub(super) async fn claim(
         match wanted {
             Some((approval, _)) => {
                 let consumed = ApprovalState::Consumed.word();
-                transaction.execute(Statement::Consume, &[&approval.as_str(), &consumed, &now]).await
+                let values: Values<'_> = &[&approval.as_str(), &consumed, &now];
+                transaction.execute_to(Point::ClaimApprovalConsumed, Statement::Consume, values).await
             }
             None => Ok(0),
         }
@@ -158,7 +164,7 @@ pub(super) async fn claim(
         &wanted.map(|(approval, _)| approval.as_str()),
         &now,
     ];
-    let started = transaction.execute(Statement::Claim, start);
+    let started = transaction.execute_to(Point::ClaimCall, Statement::Claim, start);
     let (_, _, appended) = try_join3(consume, started, add(transaction, locked, events)).await?;
     Ok(appended)
 }
@@ -197,14 +203,16 @@ pub(super) async fn settle(
     )
     .await?;
     let settlement = rules::settlement(stored, lease, settling, locked.is_of(lease), events)?;
+    reach(Point::SettleRead);
     if let Some(artifact) = &settling.artifact {
         keep(transaction, &locked, artifact).await?;
+        reach(Point::SettleArtifact);
     }
     let Some(state) = settlement.state else { return add(transaction, locked, settlement.events).await };
     let (tenant, now) = (locked.tenant.clone(), locked.now);
     let mark: Values<'_> =
         &[&tenant, &lease.as_str(), &call.as_str(), &state.word(), &i64::from(settling.attempt), &now.as_millis()];
-    let marked = transaction.execute(Statement::Settle, mark);
+    let marked = transaction.execute_to(Point::SettleCall, Statement::Settle, mark);
     let (_, (), appended) =
         try_join3(marked, withdraw(transaction, questions, now), add(transaction, locked, settlement.events)).await?;
     Ok(appended)
@@ -223,6 +231,7 @@ async fn withdraw(transaction: &Transaction<'_>, questions: Vec<Approval>, now: 
     if !withdrawn.is_empty() {
         transaction.execute(Statement::Withdraw, &[&withdrawn, &ApprovalState::Withdrawn.word()]).await?;
     }
+    reach(Point::SettleApprovals);
     Ok(())
 }
 
@@ -237,7 +246,7 @@ pub(super) async fn reconcile(
     locked.require(lease)?;
     let state = rules::reconciled(stored, call, &events)?;
     let mark: Values<'_> = &[&lease.as_str(), &call.as_str(), &state.word()];
-    let marked = transaction.execute(Statement::Reconcile, mark);
+    let marked = transaction.execute_to(Point::ReconcileCall, Statement::Reconcile, mark);
     let (_, appended) = try_join(marked, add(transaction, locked, events)).await?;
     Ok(appended)
 }

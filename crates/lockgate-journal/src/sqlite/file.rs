@@ -4,9 +4,10 @@
     reason = "the journal's file is its own: its mode and its durability are decided here"
 )]
 
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::{DirBuilder, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::OpenError;
 
@@ -29,11 +30,28 @@ pub(super) fn prepare(path: &Path) -> Result<PathBuf, OpenError> {
             sync_folder(parent).map_err(access("sync the folder", parent))?;
         }
     }
-    let file = for_owner_only(OpenOptions::new().read(true).write(true).create(true).truncate(false))
-        .open(&path)
-        .map_err(access("read and write", &path))?;
-    let is_file = file.metadata().map_err(access("examine", &path))?.is_file();
-    if is_file { Ok(path) } else { Err(OpenError::NotAFile(path)) }
+    if make_file(&path)?.is_file() { Ok(path) } else { Err(OpenError::NotAFile(path)) }
+}
+
+/// Makes the file where there is none.
+///
+/// INVARIANT: a file that is there is not opened. Closing it would take away the locks that SQLite has on it for another
+/// journal of this process (POSIX: they belong to the process, and end with any of its descriptors): some other process
+/// would then find itself alone, and throw a `-wal` away that is being written.
+fn make_file(path: &Path) -> Result<Metadata, OpenError> {
+    /// What is made here is closed again before anybody else here finds it there.
+    static MAKING: Mutex<()> = Mutex::new(());
+
+    let _alone = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+    match std::fs::metadata(path) {
+        Err(missing) if missing.kind() == io::ErrorKind::NotFound => {
+            let file = for_owner_only(OpenOptions::new().read(true).write(true).create(true).truncate(false))
+                .open(path)
+                .map_err(access("read and write", path))?;
+            file.metadata().map_err(access("examine", path))
+        }
+        found => found.map_err(access("examine", path)),
+    }
 }
 
 fn access(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> OpenError {

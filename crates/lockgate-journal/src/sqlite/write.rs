@@ -4,6 +4,7 @@
 use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::document::Document;
 use lockgate_contract::event::NewEvent;
+use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{
     Appended, CallerKey, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, Lease, NewRun, Settling,
@@ -41,6 +42,7 @@ pub(super) fn create_run(
     if made == 0 {
         return Err(JournalError::Exists(lease.run_id.to_string()));
     }
+    reach(Point::CreateRun);
     let appended = append(connection, &lease, vec![run.started], now)?;
     Ok((lease, appended))
 }
@@ -54,6 +56,7 @@ pub(super) fn take_lease(connection: &Connection, run: &RunId, now: Timestamp) -
         .optional()
         .map_err(storage)?
         .ok_or_else(|| JournalError::NoSuchRun(run.clone()))?;
+    reach(Point::HoldLease);
     let lease = Lease { run_id: run.clone(), epoch: stored::number(epoch)? };
     let step = read::step(connection, run)?;
     append(connection, &lease, vec![rules::lease_taken(lease.epoch, step, rules::holder())], now)?;
@@ -77,6 +80,7 @@ fn add(connection: &Connection, run: &RunId, events: Vec<NewEvent>, now: Timesta
         return Ok(Vec::new());
     }
     let first = take_numbers(connection, run, &events, now)?;
+    reach(Point::AppendNumbers);
     let mut appended = Vec::with_capacity(events.len());
     for (seq, event) in (first..).zip(events) {
         let event = event.numbered(run.clone(), seq, now);
@@ -94,6 +98,7 @@ fn add(connection: &Connection, run: &RunId, events: Vec<NewEvent>, now: Timesta
                 event.data.text(),
             ],
         )?;
+        reach(Point::AppendEvent);
         appended.push(event);
     }
     Ok(appended)
@@ -171,6 +176,7 @@ pub(super) fn ask(
     if asked == 0 {
         return Err(JournalError::Exists(approval.approval_id.to_string()));
     }
+    reach(Point::AskApproval);
     add(connection, lease, events, now)
 }
 
@@ -183,6 +189,7 @@ pub(super) fn claim(
     now: Timestamp,
 ) -> Result<Appended, ClaimRefused> {
     require_lease(connection, lease)?;
+    reach(Point::ClaimLease);
     // Before the rest: whoever repeats a claim is told that it was made, not that the approval is gone.
     let taken = execute(
         connection,
@@ -209,8 +216,10 @@ pub(super) fn claim(
     if taken == 0 {
         return Err(ClaimRefused::AlreadyClaimed);
     }
+    reach(Point::ClaimCall);
     if let Some(key) = &claim.caller_key {
         take_key(connection, lease, &claim.call_id, key, now)?;
+        reach(Point::ClaimCallerKey);
     }
     if let Some((approval, digest)) = &claim.approval {
         let stored = read::approval(connection, approval)?;
@@ -223,11 +232,13 @@ pub(super) fn claim(
         if used != 1 {
             return Err(ClaimRefused::Stale);
         }
+        reach(Point::ClaimApprovalConsumed);
         execute(
             connection,
             "UPDATE call SET approval_id = ?3 WHERE run_id = ?1 AND call_id = ?2",
             params![lease.as_str(), claim.call_id.as_str(), approval.as_str()],
         )?;
+        reach(Point::ClaimApprovalNoted);
     }
     Ok(add(connection, lease, events, now)?)
 }
@@ -270,8 +281,10 @@ pub(super) fn settle(
     let holds = holds(connection, lease)?;
     let stored = read::call(connection, lease, &settling.call_id)?;
     let settlement = rules::settlement(stored, lease, settling, holds, events)?;
+    reach(Point::SettleRead);
     if let Some(artifact) = &settling.artifact {
         keep(connection, lease, artifact)?;
+        reach(Point::SettleArtifact);
     }
     if let Some(state) = settlement.state {
         execute(
@@ -281,6 +294,7 @@ pub(super) fn settle(
              SET state = excluded.state, attempt = max(attempt, excluded.attempt), settled_at = excluded.settled_at",
             params![lease.as_str(), settling.call_id.as_str(), state.word(), settling.attempt, now.as_millis(),],
         )?;
+        reach(Point::SettleCall);
         // Nobody is asked about a call that has its result: the same as `rules::withdraw_if_open`.
         execute(
             connection,
@@ -288,6 +302,7 @@ pub(super) fn settle(
              WHERE run_id = ?1 AND question ->> 'call_id' = ?2 AND state IN ('pending', 'granted') AND expires_at > ?3",
             params![lease.as_str(), settling.call_id.as_str(), now.as_millis()],
         )?;
+        reach(Point::SettleApprovals);
     }
     add(connection, lease, settlement.events, now)
 }
@@ -307,6 +322,7 @@ pub(super) fn reconcile(
         "UPDATE call SET state = ?3 WHERE run_id = ?1 AND call_id = ?2",
         params![lease.as_str(), call.as_str(), state.word()],
     )?;
+    reach(Point::ReconcileCall);
     add(connection, lease, events, now)
 }
 

@@ -25,6 +25,7 @@ use std::fmt;
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 
+use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ports::{Clock, JournalError};
 use lockgate_contract::time::Timestamp;
 use rusqlite::Connection;
@@ -190,7 +191,10 @@ impl Desk {
         for request in group {
             self.attempt(connection, &mut **request)?;
         }
-        execute(connection, "COMMIT").map_err(Failed::Within)
+        reach(Point::CommitBefore);
+        execute(connection, "COMMIT").map_err(Failed::Within)?;
+        reach(Point::CommitAfter);
+        Ok(())
     }
 
     /// One request in its savepoint: a bad one fails alone.

@@ -193,6 +193,25 @@ async fn processes_write_one_file_without_gaps() {
     }
 }
 
+/// A journal that was opened beside another one of its process took the other one's locks away. SQLite 3.51 and newer make
+/// the best of that; older ones may lose commits.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_second_journal_of_a_process_takes_no_locks_away() {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let journal = SqliteJournal::open(&path, ManualClock::new()).unwrap();
+    // Such as `3: POSIX  ADVISORY  READ 15206 fe:00:10616840 1073741826 1073742335`.
+    let file = format!(":{} ", fs::metadata(&path).unwrap().ino());
+    let locks = || fs::read_to_string("/proc/locks").unwrap().lines().filter(|lock| lock.contains(&file)).count();
+    assert_eq!(locks(), 1);
+    let second = SqliteJournal::open(&path, ManualClock::new()).unwrap();
+    assert_eq!(locks(), 1);
+    drop((journal, second));
+}
+
 #[tokio::test]
 async fn it_says_what_it_is_set_to() {
     let f = Fixture::sqlite();
