@@ -9,12 +9,14 @@
 //! others up to a busy time-out; a sequence number is taken from the run's own row in the same transaction as the events
 //! are written, so that no number is given twice and none is left out.
 
+mod checkpoint;
 mod connection;
 mod fault;
 mod file;
 mod hold;
 mod read;
 mod readers;
+mod reserve;
 mod schema;
 mod write;
 mod writer;
@@ -35,8 +37,14 @@ use self::connection::Place;
 use self::readers::Readers;
 use self::writer::Writer;
 use crate::error::OpenError;
+use crate::rules::StatusChange;
 
 /// Keeps everything in one file. What it has answered for is on the disk (`synchronous=FULL`).
+///
+/// A file beside it (`.reserve`, 4 MiB) keeps room for the results of calls that were started: on a full disk nothing new
+/// begins, and what was begun still ends. A journal that cannot be written (a full disk, a medium that is read only) opens
+/// all the same, and is read; each write answers
+/// [`JournalError::Unavailable`](lockgate_contract::ports::JournalError::Unavailable).
 ///
 /// A write whose future is dropped is not taken back: it is written all the same. Dropping the journal waits until what
 /// was asked for is written. Reads need a tokio runtime of any flavour around them; writes need none.
@@ -82,7 +90,7 @@ impl Journal for SqliteJournal {
             // Before the run can be seen: a run that nobody holds is one whose driver died.
             let lock =
                 hold::take(&self.path, &run.run_id)?.ok_or_else(|| JournalError::Exists(run.run_id.to_string()))?;
-            let created = self.writer.commit(move |connection, now| write::create_run(connection, run, now));
+            let created = self.writer.begin(move |connection, now| write::create_run(connection, run, now));
             let (lease, appended) = created.await?;
             Ok((RunHold::new(lease, lock), appended))
         })
@@ -92,7 +100,7 @@ impl Journal for SqliteJournal {
         Box::pin(async move {
             let Some(lock) = hold::take(&self.path, run)? else { return Ok(None) };
             let run = run.clone();
-            let lease = self.writer.commit(move |connection, now| write::take_lease(connection, &run, now)).await?;
+            let lease = self.writer.end(move |connection, now| write::take_lease(connection, &run, now)).await?;
             Ok(Some(RunHold::new(lease, lock)))
         })
     }
@@ -100,7 +108,14 @@ impl Journal for SqliteJournal {
     fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
         let lease = lease.clone();
         let events = written(events);
-        Box::pin(self.writer.commit(move |connection, now| write::append(connection, &lease, events, now)))
+        Box::pin(async move {
+            // How a run ends or stops is what its recovery begins with.
+            if matches!(StatusChange::of(&events), StatusChange::Set(_)) {
+                self.writer.end(move |connection, now| write::append(connection, &lease, events.clone(), now)).await
+            } else {
+                self.writer.commit(move |connection, now| write::append(connection, &lease, events, now)).await
+            }
+        })
     }
 
     fn ask<'a>(
@@ -111,7 +126,7 @@ impl Journal for SqliteJournal {
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
         let lease = lease.clone();
         let events = written(events);
-        Box::pin(self.writer.commit(move |connection, now| write::ask(connection, &lease, approval, events, now)))
+        Box::pin(self.writer.begin(move |connection, now| write::ask(connection, &lease, approval, events, now)))
     }
 
     fn claim<'a>(
@@ -122,7 +137,7 @@ impl Journal for SqliteJournal {
     ) -> BoxFuture<'a, Result<Appended, ClaimRefused>> {
         let lease = lease.clone();
         let events = written(events);
-        Box::pin(self.writer.commit(move |connection, now| write::claim(connection, &lease, &claim, events, now)))
+        Box::pin(self.writer.begin(move |connection, now| write::claim(connection, &lease, &claim, events, now)))
     }
 
     fn settle<'a>(
@@ -133,7 +148,9 @@ impl Journal for SqliteJournal {
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
         let lease = lease.clone();
         let events = written(events);
-        Box::pin(self.writer.commit(move |connection, now| write::settle(connection, &lease, &settling, events, now)))
+        Box::pin(
+            self.writer.end(move |connection, now| write::settle(connection, &lease, &settling, events.clone(), now)),
+        )
     }
 
     fn reconcile<'a>(
@@ -144,7 +161,9 @@ impl Journal for SqliteJournal {
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
         let (lease, call) = (lease.clone(), call.clone());
         let events = written(events);
-        Box::pin(self.writer.commit(move |connection, now| write::reconcile(connection, &lease, &call, events, now)))
+        Box::pin(
+            self.writer.end(move |connection, now| write::reconcile(connection, &lease, &call, events.clone(), now)),
+        )
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
