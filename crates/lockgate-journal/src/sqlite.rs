@@ -14,6 +14,8 @@ mod connection;
 mod fault;
 mod file;
 mod hold;
+#[cfg(test)]
+mod plans;
 mod read;
 mod readers;
 mod reserve;

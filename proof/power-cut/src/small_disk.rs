@@ -62,7 +62,8 @@ pub async fn read_only(path: &Path) -> Result<(), Failure> {
     let run = Lease::first(RunId::new("run-a"));
     must(read(&journal, &run).await? == 5, "everything is read on a medium that is read only")?;
     let told = journal.append(&run, vec![event("x.event", "late", 1)?]).await;
-    must(is_unavailable(&told), "and nothing is written there")
+    must(is_unavailable(&told), "nothing is written there")?;
+    must(is_unavailable(&journal.describe().await), "and a journal that cannot be written does not look well")
 }
 
 /// Writes a journal and goes away without closing it, as a process does that is killed: what was written is in the log only.

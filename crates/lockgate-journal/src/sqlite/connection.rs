@@ -8,7 +8,7 @@ use std::time::Duration;
 use lockgate_contract::ports::JournalError;
 use lockgate_contract::time::Timestamp;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, MAIN_DB, OpenFlags};
 
 use super::checkpoint::Log;
 use super::fault::{is_busy, is_shut, storage};
@@ -36,6 +36,11 @@ impl Place {
     /// anything in it is changed.
     pub(super) fn writer(&self, now: Timestamp, log: &mut Log) -> Result<Connection, OpenError> {
         let mut connection = self.connect().map_err(|error| self.refusal(error))?;
+        // SQLite opens such a file without a word, and begins a transaction that can write nothing.
+        if connection.is_readonly(MAIN_DB).map_err(|error| self.refusal(error))? {
+            let cause = "it is read only".to_owned();
+            return Err(OpenError::Access { action: "write", path: self.path.clone(), cause });
+        }
         schema::check(&connection, &self.path)?;
         self.use_wal(&connection).map_err(|error| self.refusal(error))?;
         self.settle_settings(&connection)?;
