@@ -222,7 +222,7 @@ async fn fill(journal: &Arc<SqliteJournal>) -> Result<(), Failure> {
 
 async fn recover(path: &Path) -> Result<(), Failure> {
     let size = std::fs::metadata(path)?.len() >> 20;
-    println!("{} runs of {EVENTS} events, {size} MiB", RUNS);
+    println!("{RUNS} runs of {EVENTS} events, {size} MiB");
     let begun = Instant::now();
     let journal = open(path)?;
     println!("opened                          {:>9.1?}", begun.elapsed());

@@ -108,10 +108,13 @@ fn kept(recording: &Recording, promise: Promise) -> Vec<Step> {
     let ours: Vec<&Step> = recording.steps.iter().filter(|step| is_ours(step)).collect();
     let counts = |place: usize| match ours[place] {
         Step::Sync(file) if promise == Promise::Normal && file == FILES[1] => {
-            let before = place.checked_sub(1).map(|before| ours[before]);
+            // With the first sync of a log goes one of its folder.
+            let is_done = |step: &&&Step| !matches!(step, Step::Said(_)) && **step != &Step::Sync(String::new());
+            let before = ours[..place].iter().rev().find(is_done);
+            let after = ours[place + 1..].iter().find(is_done);
             let head =
                 matches!(before, Some(Step::Write { file, at: 0, bytes }) if file == FILES[1] && bytes.len() == 32);
-            let moved = matches!(ours.get(place + 1), Some(Step::Write { file, .. }) if file == FILES[0]);
+            let moved = matches!(after, Some(Step::Write { file, .. }) if file == FILES[0]);
             head || moved
         }
         _ => true,

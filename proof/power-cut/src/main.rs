@@ -54,7 +54,7 @@ async fn prove(images: usize, seed: u64) -> Result<(), Failure> {
     let whole = recorder.record(&program, ROUNDS, Fault::None)?;
     show("FULL, as it is", &whole, &cut(&whole, Promise::Full, images, seed).await?, false);
     show("NORMAL, which must lose", &whole, &cut(&whole, Promise::Normal, images, seed).await?, true);
-    // From a disk on which not even the tables have room to one that is full at the very end.
+    // From a disk that is full almost at once to one that is full late.
     for room in [4_700_000, 5_000_000, 6_000_001, 7_123_457] {
         let recording = recorder.record(&program, ROUNDS, Fault::Capacity(room))?;
         let tally = cut(&recording, Promise::Full, part, seed).await?;
