@@ -18,6 +18,7 @@ mod hold;
 mod plans;
 mod read;
 mod readers;
+mod request;
 mod reserve;
 mod schema;
 mod write;

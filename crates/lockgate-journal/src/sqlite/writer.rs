@@ -43,6 +43,7 @@ use super::checkpoint::Log;
 use super::connection::Place;
 use super::fault::{full, is_broken, is_full, storage};
 use super::readers::Readers;
+use super::request::{Group, Purpose, Queued, Request, answer, once};
 use super::reserve::Reserve;
 use crate::error::OpenError;
 
@@ -129,19 +130,6 @@ impl Writer {
     }
 }
 
-/// Work that is done once.
-fn once<T, E, W>(work: W) -> impl FnMut(&Connection, Timestamp) -> Result<T, E>
-where
-    E: From<JournalError>,
-    W: FnOnce(&Connection, Timestamp) -> Result<T, E>,
-{
-    let mut work = Some(work);
-    move |connection, now| match work.take() {
-        Some(work) => work(connection, now),
-        None => Err(full().into()),
-    }
-}
-
 impl Drop for Writer {
     fn drop(&mut self) {
         drop(self.requests.take());
@@ -151,76 +139,6 @@ impl Drop for Writer {
         }
     }
 }
-
-/// What a write is for: that decides what becomes of it on a full disk.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Purpose {
-    /// A run, a question, an intent: what was begun must be able to end.
-    Begin,
-    /// Anything in between.
-    Continue,
-    /// A result, a takeover, how a run ended.
-    End,
-}
-
-/// Something that wants to be in a commit.
-trait Request: Send {
-    fn purpose(&self) -> Purpose;
-
-    /// Works inside its savepoint. Answers whether what it wrote stays.
-    fn work(&mut self, connection: &Connection, now: Timestamp) -> bool;
-
-    /// Why what it wrote does not stay.
-    fn failure(&self) -> String;
-
-    /// Tells the caller: its own answer when the commit stands, else why it does not.
-    fn reply(self: Box<Self>, commit: &Result<(), JournalError>);
-}
-
-struct Queued<T, E, W> {
-    purpose: Purpose,
-    work: W,
-    answer: Option<Result<T, E>>,
-    reply: oneshot::Sender<Result<T, E>>,
-}
-
-impl<T, E, W> Request for Queued<T, E, W>
-where
-    T: Send,
-    E: From<JournalError> + fmt::Display + Send,
-    W: FnMut(&Connection, Timestamp) -> Result<T, E> + Send,
-{
-    fn purpose(&self) -> Purpose {
-        self.purpose
-    }
-
-    fn work(&mut self, connection: &Connection, now: Timestamp) -> bool {
-        let answer = (self.work)(connection, now);
-        let stays = answer.is_ok();
-        self.answer = Some(answer);
-        stays
-    }
-
-    fn failure(&self) -> String {
-        match &self.answer {
-            Some(Err(error)) => error.to_string(),
-            _ => String::new(),
-        }
-    }
-
-    fn reply(self: Box<Self>, commit: &Result<(), JournalError>) {
-        let answer = match commit {
-            Ok(()) => self.answer,
-            Err(error) => Some(Err(error.clone().into())),
-        };
-        if let Some(answer) = answer {
-            // Whoever does not wait any more is not owed an answer; the write stands.
-            let _ = self.reply.send(answer);
-        }
-    }
-}
-
-type Group = Vec<Box<dyn Request>>;
 
 /// What the thread owns.
 struct Desk {
@@ -426,12 +344,6 @@ impl Desk {
             execute(connection, "ROLLBACK TO request").map_err(before)?;
         }
         execute(connection, "RELEASE request").map_err(before)
-    }
-}
-
-fn answer(group: Group, committed: &Result<(), JournalError>) {
-    for request in group {
-        request.reply(committed);
     }
 }
 
