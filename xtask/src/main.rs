@@ -25,6 +25,8 @@ cargo xtask requirements    writes docs/requirements.md anew, or says which requ
 cargo xtask injections      takes enforcement out of a copy, a place at a time, and sees whether the tests notice; NAME… for some
 cargo xtask fuzz            feeds every parser with what nobody would write, 10 minutes each, and keeps the corpus (installs cargo-fuzz
                             where it is missing); --seconds N for another time, NAME… for some
+cargo xtask power-cut       cuts the power of the SQLite journal's disk, fills it and breaks it, and counts what was lost (Linux, with a C
+                            compiler); IMAGES SEED for other cuts than the 150 of seed 1
 cargo xtask mutants         changes the gate's own lines in a copy, one at a time, and lists what no test noticed; hours (installs
                             cargo-mutants where it is missing); more words go to cargo mutants, such as --package lockgate-executor";
 
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         Some("requirements") => steps::requirements(),
         Some("injections") => steps::injections(&arguments[1..]),
         Some("fuzz") => steps::fuzz(&arguments[1..]),
+        Some("power-cut") => steps::power_cut(&arguments[1..]),
         Some("mutants") => steps::mutants(&arguments[1..]),
         _ => Err(USAGE.to_owned()),
     };

@@ -80,6 +80,13 @@ pub(crate) fn fuzz(arguments: &[String]) -> Result<(), String> {
     fuzz::run(&root(), arguments)
 }
 
+/// Counts what a journal loses on a disk that fails.
+pub(crate) fn power_cut(arguments: &[String]) -> Result<(), String> {
+    let mut words = vec!["--package", "power-cut", "--locked", "--quiet", "--"];
+    words.extend(arguments.iter().map(String::as_str));
+    cargo("run", &words, &[])
+}
+
 /// Installs a cargo command where it is missing.
 fn ensure(tool: &str) -> Result<(), String> {
     if is_installed(tool) {

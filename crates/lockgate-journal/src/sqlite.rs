@@ -9,17 +9,21 @@
 //! others up to a busy time-out; a sequence number is taken from the run's own row in the same transaction as the events
 //! are written, so that no number is given twice and none is left out.
 
+mod checkpoint;
 mod connection;
 mod fault;
 mod file;
 mod hold;
+#[cfg(test)]
+mod plans;
 mod read;
 mod readers;
+mod request;
+mod reserve;
 mod schema;
 mod write;
 mod writer;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +36,6 @@ use lockgate_contract::ports::{
     KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling,
 };
 
-use lockgate_contract::time::Timestamp;
 use rusqlite::Connection;
 
 use self::connection::Place;
@@ -40,9 +43,14 @@ use self::readers::Readers;
 use self::writer::Writer;
 use crate::error::OpenError;
 use crate::followers::Followers;
-use crate::rules;
+use crate::rules::{self, StatusChange};
 
 /// Keeps everything in one file. What it has answered for is on the disk (`synchronous=FULL`).
+///
+/// A file beside it (`.reserve`, 4 MiB) keeps room for the results of calls that were started: on a full disk nothing new
+/// begins, and what was begun still ends. A journal that cannot be written (a full disk, a medium that is read only) opens
+/// all the same, and is read; each write answers
+/// [`JournalError::Unavailable`](lockgate_contract::ports::JournalError::Unavailable).
 ///
 /// A write whose future is dropped is not taken back: it is written all the same. Dropping the journal waits until what
 /// was asked for is written. Reads need a tokio runtime of any flavour around them; writes need none.
@@ -84,17 +92,9 @@ impl SqliteJournal {
 }
 
 impl SqliteJournal {
-    /// A commit that writes into this run.
-    async fn write<T, E>(
-        &self,
-        run: &RunId,
-        work: impl FnOnce(&Connection, Timestamp) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<JournalError> + fmt::Display + Send + 'static,
-    {
-        let answer = self.writer.commit(work).await;
+    /// A commit that writes into this run: whoever follows it hears of it.
+    async fn told<T, E>(&self, run: &RunId, commit: impl Future<Output = Result<T, E>>) -> Result<T, E> {
+        let answer = commit.await;
         self.followers.wake(run);
         answer
     }
@@ -106,7 +106,7 @@ impl Journal for SqliteJournal {
             // Before the run can be seen: a run that nobody holds is one whose driver died.
             let lock =
                 hold::take(&self.path, &run.run_id)?.ok_or_else(|| JournalError::Exists(run.run_id.to_string()))?;
-            let created = self.writer.commit(move |connection, now| write::create_run(connection, run, now));
+            let created = self.writer.begin(move |connection, now| write::create_run(connection, run, now));
             let (lease, appended) = created.await?;
             Ok((RunHold::new(lease, lock), appended))
         })
@@ -116,11 +116,11 @@ impl Journal for SqliteJournal {
         Box::pin(async move {
             let Some(lock) = hold::take(&self.path, run)? else { return Ok(None) };
             let run = run.clone();
-            let lease = self.write(&run, {
+            let work = {
                 let run = run.clone();
-                move |connection, now| write::take_lease(connection, &run, now)
-            });
-            Ok(Some(RunHold::new(lease.await?, lock)))
+                move |connection: &Connection, now| write::take_lease(connection, &run, now)
+            };
+            Ok(Some(RunHold::new(self.told(&run, self.writer.end(work)).await?, lock)))
         })
     }
 
@@ -131,7 +131,14 @@ impl Journal for SqliteJournal {
 
     fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
         let (held, events) = (lease.clone(), written(events));
-        Box::pin(self.write(lease, move |connection, now| write::append(connection, &held, events, now)))
+        Box::pin(self.told(lease, async move {
+            // How a run ends or stops is what its recovery begins with.
+            if matches!(StatusChange::of(&events), StatusChange::Set(_)) {
+                self.writer.end(move |connection, now| write::append(connection, &held, events.clone(), now)).await
+            } else {
+                self.writer.commit(move |connection, now| write::append(connection, &held, events, now)).await
+            }
+        }))
     }
 
     fn ask<'a>(
@@ -141,7 +148,8 @@ impl Journal for SqliteJournal {
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
         let (held, events) = (lease.clone(), written(events));
-        Box::pin(self.write(lease, move |connection, now| write::ask(connection, &held, approval, events, now)))
+        let asked = self.writer.begin(move |connection, now| write::ask(connection, &held, approval, events, now));
+        Box::pin(self.told(lease, asked))
     }
 
     fn claim<'a>(
@@ -151,7 +159,8 @@ impl Journal for SqliteJournal {
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, ClaimRefused>> {
         let (held, events) = (lease.clone(), written(events));
-        Box::pin(self.write(lease, move |connection, now| write::claim(connection, &held, &claim, events, now)))
+        let claimed = self.writer.begin(move |connection, now| write::claim(connection, &held, &claim, events, now));
+        Box::pin(self.told(lease, claimed))
     }
 
     fn settle<'a>(
@@ -161,7 +170,9 @@ impl Journal for SqliteJournal {
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
         let (held, events) = (lease.clone(), written(events));
-        Box::pin(self.write(lease, move |connection, now| write::settle(connection, &held, &settling, events, now)))
+        let settled =
+            self.writer.end(move |connection, now| write::settle(connection, &held, &settling, events.clone(), now));
+        Box::pin(self.told(lease, settled))
     }
 
     fn reconcile<'a>(
@@ -171,7 +182,9 @@ impl Journal for SqliteJournal {
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
         let (held, call, events) = (lease.clone(), call.clone(), written(events));
-        Box::pin(self.write(lease, move |connection, now| write::reconcile(connection, &held, &call, events, now)))
+        let reconciled =
+            self.writer.end(move |connection, now| write::reconcile(connection, &held, &call, events.clone(), now));
+        Box::pin(self.told(lease, reconciled))
     }
 
     fn key_holder<'a>(

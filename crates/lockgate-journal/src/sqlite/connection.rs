@@ -1,15 +1,18 @@
 //! Connections: how the writer's and the readers' are opened and set.
 
-use std::path::PathBuf;
+use std::ffi::{CStr, OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use lockgate_contract::ports::JournalError;
 use lockgate_contract::time::Timestamp;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, MAIN_DB, OpenFlags};
 
-use super::fault::{is_busy, storage};
-use super::schema;
+use super::checkpoint::Log;
+use super::fault::{is_busy, is_shut, storage};
+use super::{file, schema};
 use crate::error::OpenError;
 
 /// Where the file is, and how long to wait for others that use it.
@@ -31,25 +34,70 @@ impl Place {
     ///
     /// What the settings promise is read back, and a file of another program or of a newer version is refused before
     /// anything in it is changed.
-    pub(super) fn writer(&self, now: Timestamp) -> Result<Connection, OpenError> {
+    pub(super) fn writer(&self, now: Timestamp, log: &mut Log) -> Result<Connection, OpenError> {
         let mut connection = self.connect().map_err(|error| self.refusal(error))?;
+        // SQLite opens such a file without a word, and begins a transaction that can write nothing.
+        if connection.is_readonly(MAIN_DB).map_err(|error| self.refusal(error))? {
+            let cause = "it is read only".to_owned();
+            return Err(OpenError::Access { action: "write", path: self.path.clone(), cause });
+        }
         schema::check(&connection, &self.path)?;
         self.use_wal(&connection).map_err(|error| self.refusal(error))?;
         self.settle_settings(&connection)?;
         schema::migrate(&mut connection, &self.path, now)?;
+        log.watch(&mut connection).map_err(|error| self.refusal(error))?;
         Ok(connection)
     }
 
-    /// A connection that only reads.
-    pub(super) fn reader(&self) -> Result<Connection, JournalError> {
-        let connection = self.connect().map_err(storage)?;
-        connection.pragma_update(None, "query_only", true).map_err(storage)?;
-        Ok(connection)
+    /// A connection that only reads, and whether it may be kept.
+    pub(super) fn reader(&self) -> Result<(Connection, bool), JournalError> {
+        let opened = match self.connect().and_then(read_only) {
+            // Reading needs a small file of shared memory beside the journal. Where that can be neither found nor made,
+            // nobody else has the journal open.
+            Err(error) if is_shut(&error) => self.lone_reader().map(|connection| (connection, false)),
+            opened => opened.map(|connection| (connection, true)),
+        };
+        opened.map_err(storage)
+    }
+
+    /// Whether a journal that cannot be written can be read.
+    pub(super) fn is_readable(&self) -> bool {
+        self.reader().is_ok_and(|(connection, _)| schema::is_newest(&connection, &self.path))
+    }
+
+    /// Reads without any other file being made: on a full disk, and on a medium that is read only.
+    fn lone_reader(&self) -> rusqlite::Result<Connection> {
+        let log = std::fs::metadata(file::beside(&self.path, "-wal"));
+        let connection = if !file::is_on_read_only_medium(&self.path) {
+            // The index of the log is kept in this process, which shuts out all others meanwhile.
+            self.connect()?
+        } else if log.is_ok_and(|log| log.len() > 0) {
+            // Nobody can write there, so that no lock is needed; and none can be had.
+            self.open(self.path.as_os_str(), OpenFlags::SQLITE_OPEN_READ_ONLY, Some(c"unix-none"))?
+        } else {
+            // No log, and none can be made: the file alone is everything.
+            let uri = immutable(&self.path);
+            return read_only(self.open(
+                uri.as_ref(),
+                OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
+                None,
+            )?);
+        };
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        connection.pragma_update(None, "locking_mode", "exclusive")?;
+        read_only(connection)
     }
 
     fn connect(&self) -> rusqlite::Result<Connection> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&self.path, flags)?;
+        self.open(self.path.as_os_str(), OpenFlags::SQLITE_OPEN_READ_WRITE, None)
+    }
+
+    fn open(&self, path: &OsStr, flags: OpenFlags, system: Option<&CStr>) -> rusqlite::Result<Connection> {
+        let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = match system {
+            Some(system) => Connection::open_with_flags_and_vfs(path, flags, system)?,
+            None => Connection::open_with_flags(path, flags)?,
+        };
         connection.busy_timeout(self.busy_timeout)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         Ok(connection)
@@ -96,6 +144,22 @@ impl Place {
     fn refusal(&self, error: rusqlite::Error) -> OpenError {
         schema::refusal(&self.path, error)
     }
+}
+
+/// Reads something, so that a file that cannot be read is known now.
+fn read_only(connection: Connection) -> rusqlite::Result<Connection> {
+    connection.pragma_update(None, "query_only", true)?;
+    connection.pragma_query_value(None, "schema_version", |_| Ok(()))?;
+    Ok(connection)
+}
+
+/// The name under which SQLite looks for no other file and takes no lock.
+fn immutable(path: &Path) -> OsString {
+    let mut uri = OsString::from("file:");
+    // These three would end the path, or begin an escape.
+    uri.push(path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23"));
+    uri.push("?immutable=1");
+    uri
 }
 
 /// What a connection is set to, as it says itself.

@@ -4,14 +4,14 @@
     reason = "the journal's file is its own: its mode and its durability are decided here"
 )]
 
-use std::fs::{DirBuilder, Metadata, OpenOptions};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::OpenError;
 
-/// Makes sure that there is a file that may be read and written, and answers with its absolute path.
+/// Makes sure that there is a file, and answers with its absolute path.
 ///
 /// What is made is for the owner alone: events hold what users and tools said. SQLite gives its own files beside it
 /// (`-wal`, `-shm`) the same mode. What exists already keeps its mode.
@@ -54,6 +54,25 @@ fn make_file(path: &Path) -> Result<Metadata, OpenError> {
     }
 }
 
+/// Whether the journal lies on a medium that nobody can write.
+pub(super) fn is_on_read_only_medium(journal: &Path) -> bool {
+    let probe = beside(journal, ".probe");
+    match for_owner_only(OpenOptions::new().write(true).create(true).truncate(false)).open(&probe) {
+        Ok(_) => {
+            let _ = std::fs::remove_file(probe);
+            false
+        }
+        Err(cause) => cause.kind() == io::ErrorKind::ReadOnlyFilesystem,
+    }
+}
+
+/// The name of a file beside the journal.
+pub(super) fn beside(journal: &Path, ending: &str) -> PathBuf {
+    let mut name = journal.file_name().unwrap_or_default().to_owned();
+    name.push(ending);
+    journal.with_file_name(name)
+}
+
 fn access(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> OpenError {
     move |cause| OpenError::Access { action, path: path.to_owned(), cause: cause.to_string() }
 }
@@ -72,7 +91,7 @@ fn make_folder(folder: &Path) -> io::Result<()> {
 
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
-    std::fs::File::open(folder)?.sync_all()
+    File::open(folder)?.sync_all()
 }
 
 #[cfg(not(unix))]
@@ -81,13 +100,13 @@ fn sync_folder(_folder: &Path) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn for_owner_only(options: &mut OpenOptions) -> &mut OpenOptions {
+pub(super) fn for_owner_only(options: &mut OpenOptions) -> &mut OpenOptions {
     use std::os::unix::fs::OpenOptionsExt as _;
 
     options.mode(0o600)
 }
 
 #[cfg(not(unix))]
-fn for_owner_only(options: &mut OpenOptions) -> &mut OpenOptions {
+pub(super) fn for_owner_only(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use lockgate_contract::ids::RunId;
 use lockgate_contract::ports::JournalError;
 
+use super::file;
+
 /// How often a lock file may vanish between opening and locking, before something else must be wrong.
 const ATTEMPTS: u32 = 100;
 
@@ -58,17 +60,11 @@ fn lock_path(journal: &Path, run: &RunId) -> PathBuf {
             }
         })
         .collect();
-    let mut file = journal.file_name().unwrap_or_default().to_owned();
-    file.push(format!(".{name}.lock"));
-    journal.with_file_name(file)
+    file::beside(journal, &format!(".{name}.lock"))
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    file::for_owner_only(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(path)
 }
 
 /// Whether the locked file is still what its name leads to.

@@ -138,9 +138,11 @@ pub(super) fn approvals(
     filter: &ApprovalFilter,
     now: Timestamp,
 ) -> Result<Vec<Approval>, JournalError> {
+    // Two statements, so that the questions of one run are found by its index.
+    let whose = if filter.run_id.is_some() { "run_id = ?1" } else { "?1 IS NULL" };
     let sql = format!(
         "{APPROVAL}
-         WHERE (?1 IS NULL OR run_id = ?1)
+         WHERE {whose}
            AND (?2 IS NULL
                 OR ?2 = CASE WHEN state IN ('pending', 'granted') AND expires_at <= ?3 THEN 'expired' ELSE state END)
          ORDER BY requested_at, place"

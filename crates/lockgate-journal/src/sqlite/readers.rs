@@ -13,12 +13,21 @@ const KEPT: usize = 4;
 /// A few connections that only read. In WAL mode they see the last commit, and hinder no writer.
 pub(super) struct Readers {
     place: Place,
-    idle: Mutex<Vec<Connection>>,
+    desk: Mutex<Desk>,
+}
+
+#[derive(Default)]
+struct Desk {
+    idle: Vec<Connection>,
+    /// Whether a commit failed and the file was not opened anew since.
+    in_doubt: bool,
+    /// How often that happened. What was opened before is not used after it.
+    doubts: u64,
 }
 
 impl Readers {
     pub(super) fn new(place: Place) -> Self {
-        Self { place, idle: Mutex::default() }
+        Self { place, desk: Mutex::default() }
     }
 
     /// Runs a query on tokio's blocking pool, which every flavour of its runtime has.
@@ -30,27 +39,42 @@ impl Readers {
         tokio::task::spawn_blocking(move || readers.run(query)).await.map_err(JournalError::unavailable)?
     }
 
-    /// Closes what is idle. After a failed commit only a file that is opened anew says what is in it.
-    pub(super) fn forget(&self) {
-        self.idle().clear();
+    /// Closes what is idle, and reads nothing until [`Readers::trust`]: after a failed commit the file may show what a power
+    /// cut would take away, or hide what one would bring back.
+    pub(super) fn doubt(&self) {
+        let mut desk = self.desk();
+        desk.in_doubt = true;
+        desk.doubts += 1;
+        desk.idle.clear();
+    }
+
+    /// Reads again: what the file shows is what is in it.
+    pub(super) fn trust(&self) {
+        self.desk().in_doubt = false;
     }
 
     fn run<T>(&self, query: impl FnOnce(&Connection) -> Result<T, JournalError>) -> Result<T, JournalError> {
-        let idle = self.idle().pop();
-        let connection = match idle {
-            Some(connection) => connection,
+        let (idle, doubts) = {
+            let mut desk = self.desk();
+            if desk.in_doubt {
+                return Err(JournalError::unavailable("a commit failed, and the file could not be opened anew yet"));
+            }
+            (desk.idle.pop(), desk.doubts)
+        };
+        let (connection, keep) = match idle {
+            Some(connection) => (connection, true),
             None => self.place.reader()?,
         };
         // A connection on which something failed is not used again: it is closed here.
         let answer = query(&connection)?;
-        let mut idle = self.idle();
-        if idle.len() < KEPT {
-            idle.push(connection);
+        let mut desk = self.desk();
+        if keep && desk.doubts == doubts && desk.idle.len() < KEPT {
+            desk.idle.push(connection);
         }
         Ok(answer)
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

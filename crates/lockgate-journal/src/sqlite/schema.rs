@@ -5,7 +5,7 @@ use std::path::Path;
 use lockgate_contract::time::Timestamp;
 use rusqlite::{Connection, ErrorCode, TransactionBehavior, params};
 
-use super::fault::storage;
+use super::fault::{is_full, storage};
 use crate::error::OpenError;
 use crate::migration::{self, Migration, Unfit};
 
@@ -26,6 +26,11 @@ const META: &str = "
         checksum   TEXT NOT NULL,
         applied_at INTEGER NOT NULL
     ) STRICT";
+
+/// Whether the file has every table that this program reads.
+pub(super) fn is_newest(connection: &Connection, path: &Path) -> bool {
+    check(connection, path).is_ok_and(|version| version == migration::newest(MIGRATIONS))
+}
 
 /// Whether the file is a journal that this program may use, or an empty file that may become one. Changes nothing, and
 /// answers with the version of its schema, 0 for an empty file.
@@ -87,6 +92,9 @@ pub(super) fn version(connection: &Connection) -> rusqlite::Result<u32> {
 /// What an error means while a file is being opened.
 pub(super) fn refusal(path: &Path, error: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
+    if is_full(&error) {
+        return OpenError::Journal(storage(error));
+    }
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => OpenError::NotAJournal {
             journal: path.display().to_string(),

@@ -12,32 +12,47 @@
 //!
 //!   before COMMIT      a failure of one request    that request alone: its refusal, or Unavailable
 //!                      the transaction is lost     all: Unavailable; nothing was written
-//!   COMMIT fails       nobody knows                all: CommitUnknown; the file is closed, and opened again before the
-//!                                                  next request. A later fsync that succeeds proves nothing about the
-//!                                                  failed one, so nothing is tried a second time.
+//!   the disk is full   also in COMMIT: SQLite has  all: Unavailable; but what ends something that was begun is tried
+//!                      rolled back, and says so    again alone, at last with the room of the reserve (see `reserve`)
+//!   COMMIT fails       nobody knows                all: CommitUnknown; the file is closed, opened again, and the log is
+//!                                                  moved into it before anything else is written or read. A later fsync
+//!                                                  that succeeds proves nothing about the failed one, so nothing is tried
+//!                                                  a second time.
 //! ```
+//!
+//! Why a full disk is not "nobody knows": SQLite syncs after the last frame of a transaction, the one that commits it, was
+//! written, and an fsync that finds no room is an I/O error. What is "full" was the write of a frame, so that one is not
+//! whole, and no recovery takes a transaction without it.
 //!
 //! There is no artificial delay: while one group is being synced the next one gathers in the channel. A reply is sent
 //! after COMMIT only, also to a refused request, because its refusal may rest on what an earlier request of the same group
 //! had written.
 
 use std::fmt;
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ports::{Clock, JournalError};
 use lockgate_contract::time::Timestamp;
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 
+use super::checkpoint::Log;
 use super::connection::Place;
-use super::fault::storage;
+use super::fault::{full, is_broken, is_full, storage};
 use super::readers::Readers;
+use super::request::{Group, Purpose, Queued, Request, answer, once};
+use super::reserve::Reserve;
 use crate::error::OpenError;
 
 /// The most requests of one commit.
 const LARGEST_GROUP: usize = 512;
+
+/// After how long without a request the log is moved into the file, or a file that failed is opened again.
+const IDLE: Duration = Duration::from_millis(500);
 
 /// The handle to the thread. Dropping it lets the thread write what is queued, and waits for its end.
 pub(super) struct Writer {
@@ -46,11 +61,20 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Opens the connection that writes, and starts the thread.
+    /// Opens the connection that writes, and starts the thread. Without a connection, where the journal can only be read:
+    /// then each write tries to open one, and says why it could not.
     pub(super) fn start(place: Place, clock: Arc<dyn Clock>, readers: Arc<Readers>) -> Result<Self, OpenError> {
-        let connection = Some(place.writer(clock.now())?);
+        let mut log = Log::new();
+        let connection = match place.writer(clock.now(), &mut log) {
+            Ok(connection) => Some(connection),
+            Err(OpenError::Access { .. } | OpenError::Journal(JournalError::Unavailable(_))) if place.is_readable() => {
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        let reserve = Reserve::of(&place.path);
         let (requests, queue) = mpsc::channel();
-        let mut desk = Desk { place, clock, readers, connection };
+        let mut desk = Desk { place, clock, readers, reserve, log, connection, in_doubt: false };
         let thread = thread::Builder::new()
             .name("lockgate-journal".to_owned())
             .spawn(move || desk.serve(&queue))
@@ -67,8 +91,38 @@ impl Writer {
         E: From<JournalError> + fmt::Display + Send + 'static,
         W: FnOnce(&Connection, Timestamp) -> Result<T, E> + Send + 'static,
     {
+        self.send(Purpose::Continue, once(work)).await
+    }
+
+    /// Like [`Writer::commit`], for what begins something whose end will need room. Refused while there is no reserve.
+    pub(super) async fn begin<T, E, W>(&self, work: W) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<JournalError> + fmt::Display + Send + 'static,
+        W: FnOnce(&Connection, Timestamp) -> Result<T, E> + Send + 'static,
+    {
+        self.send(Purpose::Begin, once(work)).await
+    }
+
+    /// Like [`Writer::commit`], for what ends something that was begun: on a full disk it uses the reserve. `work` is done
+    /// again there, after what it wrote before was undone.
+    pub(super) async fn end<T, E, W>(&self, work: W) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<JournalError> + fmt::Display + Send + 'static,
+        W: FnMut(&Connection, Timestamp) -> Result<T, E> + Send + 'static,
+    {
+        self.send(Purpose::End, work).await
+    }
+
+    async fn send<T, E, W>(&self, purpose: Purpose, work: W) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<JournalError> + fmt::Display + Send + 'static,
+        W: FnMut(&Connection, Timestamp) -> Result<T, E> + Send + 'static,
+    {
         let (reply, answer) = oneshot::channel();
-        let request = Box::new(Queued { work: Some(work), answer: None, reply });
+        let request = Box::new(Queued { purpose, work, answer: None, reply });
         let sent = self.requests.as_ref().is_some_and(|requests| requests.send(request).is_ok());
         if !sent {
             return Err(JournalError::unavailable("its writer has stopped").into());
@@ -87,112 +141,194 @@ impl Drop for Writer {
     }
 }
 
-/// Something that wants to be in a commit.
-trait Request: Send {
-    /// Works inside its savepoint. Answers whether what it wrote stays.
-    fn work(&mut self, connection: &Connection, now: Timestamp) -> bool;
-
-    /// Why what it wrote does not stay.
-    fn failure(&self) -> String;
-
-    /// Tells the caller: its own answer when the commit stands, else why it does not.
-    fn reply(self: Box<Self>, commit: &Result<(), JournalError>);
-}
-
-struct Queued<T, E, W> {
-    work: Option<W>,
-    answer: Option<Result<T, E>>,
-    reply: oneshot::Sender<Result<T, E>>,
-}
-
-impl<T, E, W> Request for Queued<T, E, W>
-where
-    T: Send,
-    E: From<JournalError> + fmt::Display + Send,
-    W: FnOnce(&Connection, Timestamp) -> Result<T, E> + Send,
-{
-    fn work(&mut self, connection: &Connection, now: Timestamp) -> bool {
-        self.answer = self.work.take().map(|work| work(connection, now));
-        matches!(self.answer, Some(Ok(_)))
-    }
-
-    fn failure(&self) -> String {
-        match &self.answer {
-            Some(Err(error)) => error.to_string(),
-            _ => String::new(),
-        }
-    }
-
-    fn reply(self: Box<Self>, commit: &Result<(), JournalError>) {
-        let answer = match commit {
-            Ok(()) => self.answer,
-            Err(error) => Some(Err(error.clone().into())),
-        };
-        if let Some(answer) = answer {
-            // Whoever does not wait any more is not owed an answer; the write stands.
-            let _ = self.reply.send(answer);
-        }
-    }
-}
-
 /// What the thread owns.
 struct Desk {
     place: Place,
     clock: Arc<dyn Clock>,
     readers: Arc<Readers>,
+    reserve: Reserve,
+    log: Log,
     /// `None` after a failure: the next group opens the file anew.
     connection: Option<Connection>,
+    /// Whether a commit failed, and the log was not moved into the file since.
+    in_doubt: bool,
 }
 
 /// How a group ended that did not commit.
 enum Failed {
     /// Before the commit: nothing was written.
     Before(JournalError),
+    /// There was no room: nothing was written.
+    Full,
     /// In the commit: nobody knows.
     Within(rusqlite::Error),
+}
+
+impl Failed {
+    /// What those are told who asked for it.
+    fn told(self) -> JournalError {
+        match self {
+            Self::Before(error) => error,
+            Self::Full => full(),
+            Self::Within(error) => JournalError::CommitUnknown(error.to_string()),
+        }
+    }
 }
 
 impl Desk {
     /// Serves until every sender is gone and the queue is empty.
     fn serve(&mut self, queue: &mpsc::Receiver<Box<dyn Request>>) {
-        while let Ok(first) = queue.recv() {
+        loop {
+            let first = if self.in_doubt || (self.connection.is_some() && self.log.is_in_use()) {
+                match queue.recv_timeout(IDLE) {
+                    Err(RecvTimeoutError::Timeout) => {
+                        self.rest();
+                        continue;
+                    }
+                    first => first.ok(),
+                }
+            } else {
+                queue.recv().ok()
+            };
+            let Some(first) = first else { return };
             let mut group = vec![first];
             group.extend(queue.try_iter().take(LARGEST_GROUP - 1));
-            let commit = self.commit(&mut group);
-            for request in group {
-                request.reply(&commit);
-            }
+            self.group(group);
+            // Those who waited have their answers; the next ones gather meanwhile.
+            self.bound_log();
         }
     }
 
-    fn commit(&mut self, group: &mut [Box<dyn Request>]) -> Result<(), JournalError> {
+    /// Commits a group and answers everybody in it.
+    fn group(&mut self, group: Group) {
+        let mut group = self.with_room(group);
+        let mut committed = self.commit(&mut group);
+        if matches!(committed, Err(Failed::Full)) {
+            let (ends, others) = group.into_iter().partition(|request| request.purpose() == Purpose::End);
+            answer(others, &Err(full()));
+            group = ends;
+            committed = self.commit(&mut group);
+            if matches!(committed, Err(Failed::Full)) && self.reserve.give_up() {
+                committed = self.commit(&mut group);
+            }
+        }
+        answer(group, &committed.map_err(Failed::told));
+    }
+
+    /// Refuses what wants to begin while there is no reserve for its end.
+    fn with_room(&self, group: Group) -> Group {
+        if group.iter().all(|request| request.purpose() != Purpose::Begin) {
+            return group;
+        }
+        let Err(cause) = self.reserve.make() else { return group };
+        let (begins, others) = group.into_iter().partition(|request| request.purpose() == Purpose::Begin);
+        let told = format!("no room can be kept for the results of calls: {cause}");
+        answer(begins, &Err(JournalError::Unavailable(told)));
+        others
+    }
+
+    fn commit(&mut self, group: &mut Group) -> Result<(), Failed> {
+        if group.is_empty() {
+            return Ok(());
+        }
         let connection = match self.connection.take() {
             Some(connection) => connection,
-            None => self.place.writer(self.clock.now()).map_err(JournalError::unavailable)?,
+            None => self.open()?,
         };
         match self.transact(&connection, group) {
             Ok(()) => {
                 self.connection = Some(connection);
                 Ok(())
             }
+            Err(Failed::Full) => {
+                // On a full disk it might not be possible to open it again.
+                if is_rolled_back(&connection) {
+                    self.connection = Some(connection);
+                }
+                Err(Failed::Full)
+            }
             // Closing it rolls back what is left of the transaction.
-            Err(Failed::Before(error)) => Err(error),
+            Err(Failed::Before(error)) => Err(Failed::Before(error)),
             Err(Failed::Within(error)) => {
-                drop(connection);
-                self.readers.forget();
-                Err(JournalError::CommitUnknown(error.to_string()))
+                self.doubt(connection);
+                Err(Failed::Within(error))
             }
         }
     }
 
-    fn transact(&self, connection: &Connection, group: &mut [Box<dyn Request>]) -> Result<(), Failed> {
+    /// The connection after a failure.
+    fn open(&mut self) -> Result<Connection, Failed> {
+        let opened = match self.place.writer(self.clock.now(), &mut self.log) {
+            Err(OpenError::Journal(error)) if error == full() => Err(Failed::Full),
+            opened => opened.map_err(|error| Failed::Before(JournalError::unavailable(error))),
+        };
+        let connection = opened?;
+        if self.in_doubt {
+            // Whatever the log shows is written into the file now, and what it does not show is cut off: so that it does
+            // not matter any more what of the log is on the disk.
+            match self.log.empty(&connection) {
+                Ok(true) => {}
+                Ok(false) => {
+                    let told = "another process reads the log, in which a commit failed";
+                    return Err(Failed::Before(JournalError::unavailable(told)));
+                }
+                Err(error) => return Err(before(error)),
+            }
+            self.in_doubt = false;
+            self.readers.trust();
+        }
+        Ok(connection)
+    }
+
+    /// After a commit of which nobody knows: closes everything and opens the file anew, now if that can be.
+    fn doubt(&mut self, connection: Connection) {
+        self.in_doubt = true;
+        self.readers.doubt();
+        drop(connection);
+        self.connection = self.open().ok();
+    }
+
+    fn bound_log(&mut self) {
+        self.keep_log(Log::bound);
+    }
+
+    /// Nothing was asked for since a while.
+    fn rest(&mut self) {
+        if self.in_doubt {
+            self.connection = self.open().ok();
+            return;
+        }
+        self.keep_log(|log, connection, wait| {
+            connection.busy_timeout(Duration::ZERO)?;
+            let done = log.empty(connection);
+            connection.busy_timeout(wait)?;
+            done.map(drop)
+        });
+    }
+
+    /// Does something about the log. That it cannot be done now is no failure of a write, but a broken disk is.
+    fn keep_log(&mut self, work: impl FnOnce(&mut Log, &Connection, Duration) -> rusqlite::Result<()>) {
+        let Some(connection) = self.connection.take() else { return };
+        match work(&mut self.log, &connection, self.place.busy_timeout) {
+            Err(error) if is_broken(&error) => self.doubt(connection),
+            _ => self.connection = Some(connection),
+        }
+    }
+
+    fn transact(&self, connection: &Connection, group: &mut Group) -> Result<(), Failed> {
         // IMMEDIATE takes the write lock now: a transaction that began as a read could fail midway instead of waiting.
         execute(connection, "BEGIN IMMEDIATE").map_err(before)?;
         for request in group {
             self.attempt(connection, &mut **request)?;
         }
         reach(Point::CommitBefore);
-        execute(connection, "COMMIT").map_err(Failed::Within)?;
+        match execute(connection, "COMMIT") {
+            // Only SQLite's own "full", and only with its word that it rolled back.
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) && connection.is_autocommit() => {
+                return Err(Failed::Full);
+            }
+            committed => committed.map_err(Failed::Within)?,
+        }
         reach(Point::CommitAfter);
         Ok(())
     }
@@ -201,8 +337,12 @@ impl Desk {
     fn attempt(&self, connection: &Connection, request: &mut dyn Request) -> Result<(), Failed> {
         execute(connection, "SAVEPOINT request").map_err(before)?;
         if !request.work(connection, self.clock.now()) {
+            let is_full = request.failure() == full().to_string();
+            if is_full && (connection.is_autocommit() || request.purpose() == Purpose::End) {
+                return Err(Failed::Full);
+            }
             if connection.is_autocommit() {
-                // SQLite gave the whole transaction up, as it does when the disk is full or broken.
+                // SQLite gave the whole transaction up, as it does when the disk is broken.
                 return Err(Failed::Before(JournalError::Unavailable(request.failure())));
             }
             execute(connection, "ROLLBACK TO request").map_err(before)?;
@@ -211,8 +351,14 @@ impl Desk {
     }
 }
 
+/// Ends a transaction that may have ended by itself. Answers whether none is left.
+fn is_rolled_back(connection: &Connection) -> bool {
+    connection.is_autocommit() || (execute(connection, "ROLLBACK").is_ok() && connection.is_autocommit())
+}
+
+/// What an error means that came before the commit.
 fn before(error: rusqlite::Error) -> Failed {
-    Failed::Before(storage(error))
+    if is_full(&error) { Failed::Full } else { Failed::Before(storage(error)) }
 }
 
 fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {

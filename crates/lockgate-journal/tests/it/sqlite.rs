@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use lockgate_contract::approval::ApprovalState;
 use lockgate_contract::ids::{ApprovalId, ArtifactId, RunId};
-use lockgate_contract::ports::{ClaimRefused, Journal, JournalError, Lease};
+use lockgate_contract::ports::{ClaimRefused, Journal, JournalError, Lease, RunFilter};
 use lockgate_journal::{OpenError, SqliteJournal, SqliteOptions, open};
 use rusqlite::Connection;
 
@@ -365,6 +365,40 @@ fn a_read_only_folder_is_told() {
         assert!(matches!(&error, OpenError::Access { path, .. } if *path == closed.join("journal.db")), "{error}");
     }
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_journal_that_cannot_be_written_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let url = format!("sqlite:{}", path.display());
+    let journal = open(&url, ManualClock::new()).unwrap();
+    let run = journal.create_run(new_run("run-a")).await.unwrap().0.lease().clone();
+    journal.append(&run, vec![event("x.a")]).await.unwrap();
+    // What was not moved into the file yet is read too.
+    let log = folder.path().join("journal.db-wal");
+    let kept = fs::read(&log).unwrap();
+    assert!(!kept.is_empty());
+    let main = fs::read(&path).unwrap();
+    drop(journal);
+    fs::write(&path, main).unwrap();
+    fs::write(&log, &kept).unwrap();
+    // SQLite cannot make its shared memory, as on a full disk.
+    let memory = folder.path().join("journal.db-shm");
+    std::os::unix::fs::symlink(folder.path().join("nowhere/memory"), &memory).unwrap();
+    let journal = open(&url, ManualClock::new()).unwrap();
+    assert_eq!(journal.runs(RunFilter::default()).await.unwrap().len(), 1);
+    assert_gap_free(&journal.events(&run, 0).await.unwrap());
+    assert_eq!(journal.events(&run, 0).await.unwrap().len(), 2);
+    let told = journal.append(&run, vec![event("x.b")]).await.unwrap_err();
+    assert!(matches!(told, JournalError::Unavailable(_)), "{told:?}");
+    // Reading changed nothing.
+    assert_eq!(fs::read(&log).unwrap(), kept);
+    // As soon as it can be written, it is.
+    fs::remove_file(&memory).unwrap();
+    journal.append(&run, vec![event("x.b")]).await.unwrap();
+    assert_gap_free(&journal.events(&run, 0).await.unwrap());
 }
 
 #[test]

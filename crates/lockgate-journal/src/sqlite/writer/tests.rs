@@ -6,7 +6,7 @@ use rusqlite::params;
 use tempfile::TempDir;
 
 use super::*;
-use crate::sqlite::file;
+use crate::sqlite::{checkpoint, file};
 
 struct Stopped;
 
@@ -44,7 +44,7 @@ impl Fixture {
 
     /// The runs that a connection of its own sees.
     fn stored(&self) -> Vec<String> {
-        let connection = self.place.reader().unwrap();
+        let connection = self.place.reader().unwrap().0;
         let mut statement = connection.prepare("SELECT run_id FROM run ORDER BY place").unwrap();
         statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
     }
@@ -92,7 +92,7 @@ fn send<T: Send + 'static>(
     work: impl FnOnce(&Connection, Timestamp) -> Result<T, JournalError> + Send + 'static,
 ) -> oneshot::Receiver<Result<T, JournalError>> {
     let (reply, answer) = oneshot::channel();
-    let request = Box::new(Queued { work: Some(work), answer: None, reply });
+    let request = Box::new(Queued { purpose: Purpose::Continue, work: once(work), answer: None, reply });
     assert!(writer.requests.as_ref().unwrap().send(request).is_ok());
     answer
 }
@@ -124,7 +124,7 @@ async fn what_is_queued_becomes_one_commit() {
         }
     });
     // Only the last one, which no longer fits, finds the others committed when it begins.
-    let reader = fixture.place.reader().unwrap();
+    let reader = fixture.place.reader().unwrap().0;
     let mut versions = std::collections::BTreeSet::new();
     for (number, answer) in answers.into_iter().enumerate() {
         assert_eq!(answer.await.unwrap(), Ok(i64::try_from(number + 1).unwrap()));
@@ -204,7 +204,15 @@ async fn a_failed_commit_is_unknown_to_everybody_and_the_file_is_opened_again() 
 async fn a_full_disk_is_unavailable_and_writes_nothing() {
     let fixture = fixture();
     fixture.insert("run-before").await.unwrap();
-    // As many pages as there are, and no more: what SQLite then answers is what it answers when a disk is full.
+    fill(&fixture).await;
+    let large = "x".repeat(1 << 20);
+    let told = fixture.insert(&large).await;
+    assert!(matches!(&told, Err(JournalError::Unavailable(text)) if text.contains("full")), "{told:?}");
+    assert_eq!(fixture.stored(), ["run-before"]);
+}
+
+/// Lets the file grow no more. What SQLite then answers is what it answers when a disk is full.
+async fn fill(fixture: &Fixture) {
     fixture
         .writer
         .commit(|connection, _| {
@@ -215,10 +223,189 @@ async fn a_full_disk_is_unavailable_and_writes_nothing() {
         })
         .await
         .unwrap();
+}
+
+#[tokio::test]
+async fn on_a_full_disk_what_ends_is_tried_again_alone() {
+    let fixture = fixture();
+    fill(&fixture).await;
+    let (begin, end, between) = (oneshot::channel(), oneshot::channel(), oneshot::channel());
+    let times = Arc::new(std::sync::atomic::AtomicU32::new(0));
+    let counted = Arc::clone(&times);
+    as_one_group(&fixture.writer, || {
+        let requests: [Box<dyn Request>; 3] = [
+            Box::new(Queued {
+                purpose: Purpose::End,
+                work: move |connection: &Connection, _| {
+                    counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                    insert(connection, "run-end")
+                },
+                answer: None,
+                reply: end.0,
+            }),
+            Box::new(Queued {
+                purpose: Purpose::Begin,
+                work: once(|connection: &Connection, _| insert(connection, &"x".repeat(1 << 20))),
+                answer: None,
+                reply: begin.0,
+            }),
+            Box::new(Queued {
+                purpose: Purpose::Continue,
+                work: once(|connection: &Connection, _| insert(connection, "run-between")),
+                answer: None,
+                reply: between.0,
+            }),
+        ];
+        for request in requests {
+            assert!(fixture.writer.requests.as_ref().unwrap().send(request).is_ok());
+        }
+    });
+    assert_eq!(end.1.await.unwrap(), Ok(()));
+    assert_eq!(begin.1.await.unwrap(), Err(full()));
+    assert_eq!(between.1.await.unwrap(), Err(full()));
+    assert_eq!(times.load(std::sync::atomic::Ordering::SeqCst), 2);
+    assert_eq!(fixture.stored(), ["run-end"]);
+}
+
+#[tokio::test]
+async fn a_full_disk_takes_the_reserve_for_what_ends_and_nothing_begins_without_one() {
+    let fixture = fixture();
+    let reserve = file::beside(&fixture.place.path, ".reserve");
+    fixture.insert("run-a").await.unwrap();
+    assert!(!reserve.exists(), "who begins nothing needs none");
+    fixture.writer.begin(|connection, _| insert(connection, "run-b")).await.unwrap();
+    assert!(reserve.exists());
+    fill(&fixture).await;
     let large = "x".repeat(1 << 20);
-    let told = fixture.insert(&large).await;
-    assert!(matches!(&told, Err(JournalError::Unavailable(text)) if text.contains("full")), "{told:?}");
-    assert_eq!(fixture.stored(), ["run-before"]);
+    let begin = large.clone();
+    let told = fixture.writer.begin(move |connection, _| insert(connection, &begin)).await;
+    assert_eq!(told, Err(full()));
+    assert!(reserve.exists(), "what begins does not take it");
+    // Here its room is of no use, and that is told.
+    let told = fixture.writer.end(move |connection, _| insert(connection, &large)).await;
+    assert_eq!(told, Err(full()));
+    assert!(!reserve.exists());
+    // It cannot be made again.
+    std::fs::create_dir(&reserve).unwrap();
+    let told = fixture.writer.begin(|connection, _| insert(connection, "run-c")).await;
+    assert!(matches!(&told, Err(JournalError::Unavailable(text)) if text.contains("results of calls")), "{told:?}");
+    fixture.insert("run-d").await.unwrap();
+    fixture.writer.end(|connection, _| insert(connection, "run-e")).await.unwrap();
+    std::fs::remove_dir(&reserve).unwrap();
+    fixture.writer.begin(|connection, _| insert(connection, "run-f")).await.unwrap();
+    assert_eq!(fixture.stored(), ["run-a", "run-b", "run-d", "run-e", "run-f"]);
+    assert!(reserve.exists());
+}
+
+/// The bytes of the write-ahead log.
+fn log_size(fixture: &Fixture) -> u64 {
+    std::fs::metadata(file::beside(&fixture.place.path, "-wal")).map_or(0, |log| log.len())
+}
+
+fn bytes(frames: u32) -> u64 {
+    u64::from(frames) * (4096 + 24)
+}
+
+async fn insert_large(fixture: &Fixture, times: u32) -> u64 {
+    let mut largest = 0;
+    for number in 0..times {
+        fixture.insert(&format!("{number}-{}", "x".repeat(200_000))).await.unwrap();
+        largest = largest.max(log_size(fixture));
+    }
+    largest
+}
+
+async fn until_the_log_is_empty(fixture: &Fixture) {
+    for _ in 0..100 {
+        if log_size(fixture) == 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("the log has {} bytes after 5 s", log_size(fixture));
+}
+
+#[tokio::test]
+async fn the_log_stays_small_under_load_and_is_emptied_at_rest() {
+    let fixture = fixture();
+    // Each is 50 pages and as many of the index: 40 MB in all.
+    let largest = insert_large(&fixture, 100).await;
+    assert!(largest <= bytes(2 * checkpoint::PART), "{largest}");
+    until_the_log_is_empty(&fixture).await;
+    assert_eq!(fixture.stored().len(), 100);
+    // It is used again.
+    fixture.insert("run-again").await.unwrap();
+    assert!(log_size(&fixture) > 0);
+}
+
+#[tokio::test]
+async fn a_reader_does_not_keep_the_log_from_being_emptied_for_good() {
+    let fixture = fixture();
+    fixture.insert("run-a").await.unwrap();
+    let reader = Connection::open(&fixture.place.path).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM run;").unwrap();
+    let while_read = insert_large(&fixture, 100).await;
+    assert!(while_read > bytes(checkpoint::LARGE), "the test writes too little: {while_read}");
+    // Still the same snapshot.
+    assert_eq!(reader.query_row("SELECT count(*) FROM run", [], |row| row.get::<_, i64>(0)).unwrap(), 1);
+    reader.execute_batch("COMMIT").unwrap();
+    // Under load it is begun anew behind the next part.
+    let mut size = log_size(&fixture);
+    for number in 0..40 {
+        fixture.insert(&format!("later-{number}-{}", "x".repeat(200_000))).await.unwrap();
+        size = size.min(log_size(&fixture));
+    }
+    assert!(size < bytes(checkpoint::LARGE), "{size}");
+    until_the_log_is_empty(&fixture).await;
+}
+
+#[tokio::test]
+async fn nothing_is_read_or_written_before_a_failed_commit_was_settled() {
+    let fixture = fixture();
+    fixture.insert("run-a").await.unwrap();
+    // It holds the log, so that nobody can empty it.
+    let other = Connection::open(&fixture.place.path).unwrap();
+    other.execute_batch("BEGIN; SELECT count(*) FROM run;").unwrap();
+    let told = fixture
+        .writer
+        .commit(|connection, _| {
+            let late = "PRAGMA defer_foreign_keys = ON;
+                        INSERT INTO artifact (run_id, artifact_id, text) VALUES ('run-none', 'art-1', '');";
+            connection.execute_batch(late).map_err(storage)
+        })
+        .await;
+    assert!(matches!(told, Err(JournalError::CommitUnknown(_))), "{told:?}");
+    let read = fixture.readers.read(|_| Ok(())).await;
+    assert!(matches!(&read, Err(JournalError::Unavailable(text)) if text.contains("opened anew")), "{read:?}");
+    let written = fixture.insert("run-b").await;
+    assert!(
+        matches!(&written, Err(JournalError::Unavailable(text)) if text.contains("another process")),
+        "{written:?}"
+    );
+    other.execute_batch("COMMIT").unwrap();
+    fixture.insert("run-c").await.unwrap();
+    fixture.readers.read(|_| Ok(())).await.unwrap();
+    assert_eq!(fixture.stored(), ["run-a", "run-c"]);
+}
+
+#[tokio::test]
+async fn what_failed_is_settled_at_rest_too() {
+    let fixture = fixture();
+    fixture.insert("run-a").await.unwrap();
+    let other = Connection::open(&fixture.place.path).unwrap();
+    other.execute_batch("BEGIN; SELECT count(*) FROM run;").unwrap();
+    let late = "PRAGMA defer_foreign_keys = ON;
+                INSERT INTO artifact (run_id, artifact_id, text) VALUES ('run-none', 'art-1', '');";
+    let told = fixture.writer.commit(move |connection, _| connection.execute_batch(late).map_err(storage)).await;
+    assert!(matches!(told, Err(JournalError::CommitUnknown(_))), "{told:?}");
+    other.execute_batch("COMMIT").unwrap();
+    for _ in 0..100 {
+        if fixture.readers.read(|_| Ok(())).await.is_ok() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("it reads nothing after 5 s");
 }
 
 #[tokio::test]
@@ -250,7 +437,7 @@ fn dropping_the_writer_writes_what_is_queued() {
 }
 
 fn count(place: &Place) -> i64 {
-    place.reader().unwrap().query_row("SELECT count(*) FROM run", [], |row| row.get(0)).unwrap()
+    place.reader().unwrap().0.query_row("SELECT count(*) FROM run", [], |row| row.get(0)).unwrap()
 }
 
 #[tokio::test]
