@@ -11,6 +11,7 @@ pub mod digest;
 pub mod document;
 pub mod effect;
 pub mod event;
+pub mod export;
 pub mod ids;
 pub mod nearest;
 pub mod observation;

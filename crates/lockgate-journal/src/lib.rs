@@ -7,6 +7,7 @@
 //! run, and it never makes an id.
 
 mod error;
+mod keeping;
 mod memory;
 mod migration;
 mod open;

@@ -10,7 +10,7 @@ use lockgate_contract::event::{
 };
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{
-    CallerKey, ClaimRefused, Decision, DecisionRefused, JournalError, KeyHolder, Lease, Settling,
+    CallState, CallerKey, ClaimRefused, Decision, DecisionRefused, JournalError, KeyHolder, Lease, Settling,
 };
 use lockgate_contract::run::RunStatus;
 use lockgate_contract::time::Timestamp;
@@ -53,35 +53,10 @@ pub(crate) fn withdraw_if_open(approval: &mut Approval, now: Timestamp) {
     }
 }
 
-/// Where a call stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CallState {
-    /// An attempt was started, and has no result.
-    Running,
-    /// Its last attempt is known not to have happened: another one may start.
-    Open,
-    /// It has its result, and nobody knows what it changed.
-    Unknown,
-    /// It has its result.
-    Settled,
-}
-
-impl CallState {
-    const ALL: [Self; 4] = [Self::Running, Self::Open, Self::Unknown, Self::Settled];
-
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Open => "open",
-            Self::Unknown => "unknown",
-            Self::Settled => "settled",
-        }
-    }
-
-    pub(crate) fn from_word(word: &str) -> Result<Self, JournalError> {
-        let known = Self::ALL.into_iter().find(|known| known.word() == word);
-        known.ok_or_else(|| JournalError::Corrupt(format!("a call has the unknown state `{word}`")))
-    }
+/// The state of a call with this word.
+pub(crate) fn call_state(word: &str) -> Result<CallState, JournalError> {
+    let known = CallState::ALL.iter().copied().find(|known| known.word() == word);
+    known.ok_or_else(|| JournalError::Corrupt(format!("a call has the unknown state `{word}`")))
 }
 
 /// What is stored of a call: where it stands, and the last attempt that was started, 0 where none was.
@@ -279,7 +254,12 @@ pub(crate) enum StatusChange {
 impl StatusChange {
     /// The last event that says something counts.
     pub(crate) fn of(events: &[NewEvent]) -> Self {
-        let said = events.iter().rev().find_map(|event| match event.kind {
+        Self::of_kinds(events.iter().map(|event| &event.kind))
+    }
+
+    /// The same, of the types of events in their order.
+    pub(crate) fn of_kinds<'e>(kinds: impl DoubleEndedIterator<Item = &'e EventType>) -> Self {
+        let said = kinds.rev().find_map(|kind| match kind {
             EventType::RunCompleted => Some(Self::Set(RunStatus::Completed)),
             EventType::RunFailed => Some(Self::Set(RunStatus::Failed)),
             EventType::RunLimitReached => Some(Self::Set(RunStatus::LimitReached)),

@@ -1,11 +1,14 @@
-//! `lockgate journal`: whether the events of a journal keep what Lockgate promises.
+//! `lockgate journal`: whether it keeps what Lockgate promises, and what is done with whole runs.
+
+mod export;
+mod import;
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use lockgate::contract::event::Event;
 use lockgate::contract::ids::RunId;
-use lockgate::contract::ports::{Journal, JournalError, RunFilter};
+use lockgate::contract::ports::{Journal, JournalError};
 use lockgate::harness::check::{self, Defect, Export, Invariant};
 use lockgate::host::files;
 
@@ -16,7 +19,7 @@ use crate::output::Output;
 use crate::render::defect::{CheckView, CheckedRun, defect_lines, run_line, summary};
 use crate::stored::{JournalArgument, Stored};
 
-/// Check a journal
+/// Check, export and import journals
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -26,6 +29,8 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(Check),
+    Export(export::Arguments),
+    Import(import::Arguments),
 }
 
 /// Name the invariants that events break, and the events that break them
@@ -36,7 +41,7 @@ docs/journal.md says what each invariant means, and what it looks like when it i
 Examples:
   lockgate journal check
   lockgate journal check 34c5 --format json
-  lockgate runs show 34c5 --all --format jsonl > run.jsonl
+  lockgate journal export 34c5 --file run.jsonl
   lockgate journal check --file run.jsonl
 
 Exit codes:
@@ -47,7 +52,8 @@ struct Check {
     /// Only these runs: their ids, or the starts of them
     #[arg(value_name = "RUN", conflicts_with = "file")]
     runs: Vec<String>,
-    /// Exported events in place of a journal, as `lockgate runs show RUN --all --format jsonl` prints them
+    /// An export in place of a journal, as `lockgate journal export` writes it or `lockgate runs show RUN --all
+    /// --format jsonl` prints it
     #[arg(long, value_name = "FILE", conflicts_with = "journal")]
     file: Option<PathBuf>,
     /// How the defects are printed
@@ -60,6 +66,8 @@ struct Check {
 pub(crate) async fn execute(arguments: Arguments, output: &Output) -> Result<Exit, CliError> {
     match arguments.command {
         Command::Check(arguments) => check(arguments, output).await,
+        Command::Export(arguments) => export::execute(arguments, output).await,
+        Command::Import(arguments) => import::execute(arguments, output).await,
     }
 }
 
@@ -80,16 +88,9 @@ async fn check(arguments: Check, output: &Output) -> Result<Exit, CliError> {
 
 /// The runs of a journal, newest first, or those that were named.
 async fn stored(stored: &Stored, named: &[String]) -> Result<Vec<CheckedRun>, CliError> {
-    let mut ids: Vec<RunId> = Vec::new();
+    let mut ids = stored.runs(named).await?;
     if named.is_empty() {
-        let all = RunFilter { limit: u32::MAX, ..RunFilter::default() };
-        ids.extend(stored.journal.runs(all).await?.into_iter().map(|run| run.run_id));
-    }
-    for typed in named {
-        let id = stored.find_run(typed).await?;
-        if !ids.contains(&id) {
-            ids.push(id);
-        }
+        ids.reverse();
     }
     let mut runs = Vec::with_capacity(ids.len());
     for id in ids {

@@ -1,4 +1,4 @@
-//! `lockgate journal check`.
+//! `lockgate journal`.
 
 use crate::command::{Desk, Done};
 
@@ -88,4 +88,89 @@ fn what_cannot_be_read_is_no_verdict() {
 #[test]
 fn its_help() {
     insta::assert_snapshot!(Desk::new().run(&["journal", "check", "--help"]).whole());
+}
+
+/// A desk with a run that is done, one that waits, and a call, and the export of them all.
+fn three_runs() -> (Desk, String) {
+    let desk = Desk::new();
+    for arguments in [&["run", "incident.toml"][..], &["run", "ticket.toml"], &["call", "tools.toml", "slow"]] {
+        desk.run(arguments);
+    }
+    let done = desk.run(&["journal", "export"]);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), "3 runs exported\n"));
+    (desk, done.stdout)
+}
+
+#[test]
+fn an_export_comes_back_to_the_byte() {
+    let (desk, export) = three_runs();
+    let file = desk.run(&["journal", "export", "--file", "all.jsonl"]);
+    assert_eq!((file.code, file.stdout.as_str()), (Some(0), ""));
+    assert_eq!(std::fs::read_to_string(desk.path("all.jsonl")).unwrap(), export);
+    let there = desk.run(&["journal", "export", "--file", "all.jsonl"]);
+    insta::assert_snapshot!("a_file_that_is_there", there.whole());
+    // Into a journal that does not exist yet, and out again.
+    let other = ["--journal", "sqlite:other.db"];
+    insta::assert_snapshot!("imported", desk.run(&[&["journal", "import", "all.jsonl"], &other[..]].concat()).whole());
+    assert_eq!(desk.run(&[&["journal", "export"], &other[..]].concat()).stdout, export);
+    assert_eq!(desk.run(&["runs", "list"]).stdout, desk.run(&[&["runs", "list"], &other[..]].concat()).stdout);
+    let list = desk.run(&[&["approvals", "list", "--format", "json"], &other[..]].concat()).json();
+    let approval = list[0]["approval_id"].as_str().unwrap().to_owned();
+    // What waits there goes on there.
+    let run = list[0]["run_id"].as_str().unwrap().to_owned();
+    assert_eq!(desk.run(&[&["approvals", "approve", &approval], &other[..]].concat()).code, Some(0));
+    assert_eq!(desk.run(&[&["runs", "resume", &run], &other[..]].concat()).code, Some(0));
+    let check = desk.run(&[&["journal", "check"], &other[..]].concat());
+    assert_eq!(check.code, Some(0), "{}", check.whole());
+}
+
+#[test]
+fn an_export_is_checked_as_a_file() {
+    let (desk, export) = three_runs();
+    let done = check_file(&desk, &export);
+    insta::assert_snapshot!("a_whole_export", done.whole());
+    let cut = export.lines().take(9).collect::<Vec<_>>().join("\n");
+    let done = check_file(&desk, &cut);
+    assert_eq!(done.code, Some(1));
+    assert!(done.stdout.contains("line 10: the export is cut off here"), "{}", done.whole());
+}
+
+#[test]
+fn what_is_broken_is_not_imported() {
+    let (desk, export) = three_runs();
+    let import = |text: &str| {
+        desk.write("in.jsonl", text);
+        desk.run(&["journal", "import", "in.jsonl", "--journal", "sqlite:other.db"])
+    };
+    let cut = export.lines().take(9).collect::<Vec<_>>().join("\n");
+    insta::assert_snapshot!("cut_off", import(&cut).whole());
+    let altered = import(&export.replacen("lookup_incident", "lookup_accident", 1));
+    assert_eq!(altered.code, Some(1));
+    assert!(altered.stderr.contains("were altered, removed or put in between"), "{}", altered.whole());
+    insta::assert_snapshot!("not_an_export", import("{\"some\":\"json\"}\n").whole());
+    assert!(!desk.path("other.db").exists(), "a refused import made a journal");
+    // A journal whose events are broken exports them as they are, and nobody takes them.
+    let database = rusqlite::Connection::open(desk.path(".lockgate/journal.db")).unwrap();
+    database.execute("DELETE FROM event WHERE kind = 'tool.started'", []).unwrap();
+    database.execute("UPDATE run SET next_seq = next_seq", []).unwrap();
+    let broken = import(&desk.run(&["journal", "export"]).stdout);
+    assert_eq!(broken.code, Some(1), "{}", broken.whole());
+    assert!(broken.stderr.contains("is broken: numbering"), "{}", broken.whole());
+}
+
+#[test]
+fn runs_that_are_there_are_refused_or_passed_over() {
+    let (desk, export) = three_runs();
+    desk.write("in.jsonl", &export);
+    insta::assert_snapshot!("there", desk.run(&["journal", "import", "in.jsonl"]).whole());
+    let first = desk.run(&["runs", "list", "--format", "json"]).json()[2]["run_id"].as_str().unwrap().to_owned();
+    assert_eq!(desk.run(&["journal", "export", &first, "--file", "first.jsonl"]).code, Some(0));
+    let other = ["--journal", "sqlite:other.db"];
+    assert_eq!(desk.run(&[&["journal", "import", "first.jsonl"], &other[..]].concat()).code, Some(0));
+    assert_eq!(desk.run(&[&["journal", "import", "in.jsonl"], &other[..]].concat()).code, Some(1));
+    insta::assert_snapshot!(
+        "resumed",
+        desk.run(&[&["journal", "import", "in.jsonl", "--resume"], &other[..]].concat()).whole()
+    );
+    assert_eq!(desk.run(&[&["journal", "export"], &other[..]].concat()).stdout, export);
 }

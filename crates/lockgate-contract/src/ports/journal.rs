@@ -11,7 +11,7 @@ use crate::digest::Digest;
 use crate::effect::Effect;
 use crate::event::{Body, Event, NewEvent};
 use crate::ids::{ApprovalId, ArtifactId, CallId, RunId};
-use crate::ports::BoxFuture;
+use crate::ports::{BoxFuture, Upkeep};
 use crate::run::{RunKind, RunStart, RunStatus};
 use crate::time::Timestamp;
 
@@ -99,6 +99,9 @@ pub trait Journal: Send + Sync {
 
     /// One line a fact, for `lockgate doctor`: where it is, what it promises, which schema version.
     fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>>;
+
+    /// What is done with whole runs: moving, removing, counting them.
+    fn upkeep(&self) -> &dyn Upkeep;
 }
 
 /// Which driver of a run writes: the run, and how often the right to drive it was taken. The higher epoch shuts out the
@@ -198,6 +201,8 @@ pub struct RunRecord {
     pub created_at: Timestamp,
     /// When its last event came.
     pub updated_at: Timestamp,
+    /// The hash of its last event, where its events are chained.
+    pub head: Option<Digest>,
 }
 
 /// The right to start one attempt of one call.

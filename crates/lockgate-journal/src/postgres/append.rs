@@ -36,8 +36,18 @@ pub(super) async fn add(
     let rows = Columns::of(&appended);
     let (count, now) = (column(appended.len() as u64), now.as_millis());
     let advance: Values<'_> = &[&run.as_str(), &count, &now, &changes, &status, &next_seq];
-    let insert: Values<'_> =
-        &[&tenant, &run.as_str(), &now, &rows.seq, &rows.kind, &rows.v, &rows.step, &rows.call_id, &rows.data];
+    let insert: Values<'_> = &[
+        &tenant,
+        &run.as_str(),
+        &rows.at,
+        &rows.seq,
+        &rows.kind,
+        &rows.v,
+        &rows.step,
+        &rows.call_id,
+        &rows.data,
+        &rows.hash,
+    ];
     let (advanced, _) = try_join(
         transaction.execute(Statement::Advance, advance),
         transaction.execute(Statement::InsertEvents, insert),
@@ -52,24 +62,28 @@ pub(super) async fn add(
 }
 
 /// Events by column: however many they are, they are one statement.
-struct Columns<'e> {
-    seq: Vec<i64>,
-    kind: Vec<&'e str>,
-    v: Vec<i64>,
-    step: Vec<i64>,
-    call_id: Vec<Option<&'e str>>,
-    data: Vec<&'e str>,
+pub(super) struct Columns<'e> {
+    pub(super) seq: Vec<i64>,
+    pub(super) at: Vec<i64>,
+    pub(super) kind: Vec<&'e str>,
+    pub(super) v: Vec<i64>,
+    pub(super) step: Vec<i64>,
+    pub(super) call_id: Vec<Option<&'e str>>,
+    pub(super) data: Vec<&'e str>,
+    pub(super) hash: Vec<Option<String>>,
 }
 
 impl<'e> Columns<'e> {
-    fn of(events: &'e [Event]) -> Self {
+    pub(super) fn of(events: &'e [Event]) -> Self {
         Self {
             seq: events.iter().map(|event| column(event.seq)).collect(),
+            at: events.iter().map(|event| event.at.as_millis()).collect(),
             kind: events.iter().map(|event| event.kind.word()).collect(),
             v: events.iter().map(|event| i64::from(event.v)).collect(),
             step: events.iter().map(|event| i64::from(event.step)).collect(),
             call_id: events.iter().map(|event| event.call_id.as_ref().map(CallId::as_str)).collect(),
             data: events.iter().map(|event| event.data.text()).collect(),
+            hash: events.iter().map(|event| event.hash.map(|hash| hash.to_string())).collect(),
         }
     }
 }

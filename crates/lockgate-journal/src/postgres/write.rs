@@ -12,8 +12,8 @@ use lockgate_contract::document::Document;
 use lockgate_contract::event::NewEvent;
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{
-    Appended, CallerKey, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, Lease, NewRun, Settling,
-    StoredArtifact,
+    Appended, CallState, CallerKey, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, Lease, NewRun,
+    Settling, StoredArtifact,
 };
 use lockgate_contract::time::Timestamp;
 
@@ -22,7 +22,7 @@ use super::connection::Values;
 use super::read;
 use super::statements::Statement;
 use super::transaction::{Locked, Transaction};
-use crate::rules::{self, CallState};
+use crate::rules;
 use crate::stored::{column, kind_word};
 
 /// Makes a run with its first event. The lease of its maker stands for `ttl`.

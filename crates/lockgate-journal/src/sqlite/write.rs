@@ -3,7 +3,7 @@
 
 use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::document::Document;
-use lockgate_contract::event::NewEvent;
+use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{
     Appended, CallerKey, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, Lease, NewRun, Settling,
@@ -80,23 +80,31 @@ fn add(connection: &Connection, run: &RunId, events: Vec<NewEvent>, now: Timesta
     let mut appended = Vec::with_capacity(events.len());
     for (seq, event) in (first..).zip(events) {
         let event = event.numbered(run.clone(), seq, now);
-        execute(
-            connection,
-            "INSERT INTO event (run_id, seq, at, kind, v, step, call_id, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            params![
-                run.as_str(),
-                stored::column(event.seq),
-                event.at.as_millis(),
-                event.kind.word(),
-                event.v,
-                event.step,
-                event.call_id.as_ref().map(CallId::as_str),
-                event.data.text(),
-            ],
-        )?;
+        insert_event(connection, &event)?;
         appended.push(event);
     }
     Ok(appended)
+}
+
+/// Writes an event under the number that it has.
+pub(super) fn insert_event(connection: &Connection, event: &Event) -> Result<(), JournalError> {
+    execute(
+        connection,
+        "INSERT INTO event (run_id, seq, at, kind, v, step, call_id, data, hash)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        params![
+            event.run_id.as_str(),
+            stored::column(event.seq),
+            event.at.as_millis(),
+            event.kind.word(),
+            event.v,
+            event.step,
+            event.call_id.as_ref().map(CallId::as_str),
+            event.data.text(),
+            event.hash.map(|hash| hash.to_string()),
+        ],
+    )?;
+    Ok(())
 }
 
 /// Fails for a driver whose run was taken over.
@@ -350,6 +358,6 @@ pub(super) fn decide(
     Ok(verdict.answer)
 }
 
-fn execute(connection: &Connection, sql: &str, parameters: impl Params) -> Result<usize, JournalError> {
+pub(super) fn execute(connection: &Connection, sql: &str, parameters: impl Params) -> Result<usize, JournalError> {
     connection.prepare_cached(sql).and_then(|mut statement| statement.execute(parameters)).map_err(storage)
 }

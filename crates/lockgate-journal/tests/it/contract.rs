@@ -36,3 +36,4 @@ mod calls;
 mod keys;
 mod leases;
 mod runs;
+mod upkeep;

@@ -203,7 +203,7 @@ async fn it_says_what_it_is_set_to() {
     assert_eq!(fact(&facts, "kind"), "sqlite");
     assert_eq!(fact(&facts, "path"), path.to_str().unwrap());
     assert_eq!(fact(&facts, "url"), format!("sqlite:{}", path.display()));
-    assert_eq!(fact(&facts, "schema_version"), "2");
+    assert_eq!(fact(&facts, "schema_version"), "4");
     assert_eq!(fact(&facts, "sqlite_version"), rusqlite::version());
     assert_eq!(fact(&facts, "journal_mode"), "wal");
     assert_eq!(fact(&facts, "synchronous"), "full");
@@ -380,11 +380,11 @@ async fn a_newer_schema_is_refused() {
     let path = f.folder.as_ref().unwrap().path().join("journal.db");
     f.journal = open("memory:", f.clock.clone()).unwrap();
     let other = Connection::open(&path).unwrap();
-    other.execute("INSERT INTO meta VALUES (3, 'later', 'sha256:x', 0)", []).unwrap();
+    other.execute("INSERT INTO meta VALUES (999, 'later', 'sha256:x', 0)", []).unwrap();
     let error = refusal(&path);
-    assert_eq!(error, OpenError::Journal(JournalError::TooNew { found: 3, known: 2 }));
+    assert_eq!(error, OpenError::Journal(JournalError::TooNew { found: 999, known: 4 }));
     assert!(error.hint().contains("newer version"));
-    other.execute("DELETE FROM meta WHERE version = 3", []).unwrap();
+    other.execute("DELETE FROM meta WHERE version = 999", []).unwrap();
     other.execute("UPDATE meta SET checksum = 'sha256:x'", []).unwrap();
     assert_eq!(refusal(&path), OpenError::OtherMigration { journal: path.display().to_string(), version: 1 });
 }
