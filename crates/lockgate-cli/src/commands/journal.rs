@@ -2,6 +2,8 @@
 
 mod export;
 mod import;
+mod prune;
+mod stats;
 
 use std::path::PathBuf;
 
@@ -19,7 +21,7 @@ use crate::output::Output;
 use crate::render::defect::{CheckView, CheckedRun, defect_lines, run_line, summary};
 use crate::stored::{JournalArgument, Stored};
 
-/// Check, export and import journals
+/// Check, move, prune and count what a journal holds
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -31,6 +33,8 @@ enum Command {
     Check(Check),
     Export(export::Arguments),
     Import(import::Arguments),
+    Prune(prune::Arguments),
+    Stats(stats::Arguments),
 }
 
 /// Name the invariants that events break, and the events that break them
@@ -68,6 +72,8 @@ pub(crate) async fn execute(arguments: Arguments, output: &Output) -> Result<Exi
         Command::Check(arguments) => check(arguments, output).await,
         Command::Export(arguments) => export::execute(arguments, output).await,
         Command::Import(arguments) => import::execute(arguments, output).await,
+        Command::Prune(arguments) => prune::execute(arguments, output).await,
+        Command::Stats(arguments) => stats::execute(arguments, output).await,
     }
 }
 

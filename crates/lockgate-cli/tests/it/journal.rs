@@ -174,3 +174,55 @@ fn runs_that_are_there_are_refused_or_passed_over() {
     );
     assert_eq!(desk.run(&[&["journal", "export"], &other[..]].concat()).stdout, export);
 }
+
+/// Makes everything that happened so far so much older.
+fn age(desk: &Desk, days: u32) {
+    let database = rusqlite::Connection::open(desk.path(".lockgate/journal.db")).unwrap();
+    let sql = format!(
+        "UPDATE run SET created_at = created_at - {days} * 86400000, updated_at = updated_at - {days} * 86400000"
+    );
+    database.execute(&sql, []).unwrap();
+}
+
+#[test]
+fn old_runs_go() {
+    let (desk, export) = three_runs();
+    age(&desk, 100);
+    desk.run(&["run", "incident.toml"]);
+    insta::assert_snapshot!("dry_run", desk.run(&["journal", "prune", "--older-than", "90d", "--dry-run"]).whole());
+    assert_eq!(desk.run(&["runs", "list", "--format", "json"]).json().as_array().unwrap().len(), 4);
+    // `age` changes no event, so an archive cannot be imported again here: that its lines are right is enough.
+    let pruned = desk.run(&["journal", "prune", "--older-than", "90d", "--archive", "old.jsonl"]);
+    insta::assert_snapshot!("pruned", pruned.whole());
+    let archive = std::fs::read_to_string(desk.path("old.jsonl")).unwrap();
+    let events =
+        |text: &str| text.lines().filter(|line| line.starts_with("{\"v\"")).map(str::to_owned).collect::<Vec<_>>();
+    let before = events(&export);
+    assert!(events(&archive).iter().all(|event| before.contains(event)));
+    assert_eq!(events(&archive).len(), 17 + 5);
+    let check = desk.run(&["journal", "check", "--file", "old.jsonl"]);
+    assert_eq!(check.code, Some(0), "{}", check.whole());
+    assert_eq!(desk.run(&["journal", "check"]).code, Some(0));
+    let json = desk.run(&["journal", "prune", "--older-than", "90d", "--format", "json"]).json();
+    assert_eq!(json["removed"], 0);
+    assert_eq!(json["kept"], serde_json::json!({"recent": 1, "waiting": 1}));
+    assert_eq!(desk.run(&["journal", "prune", "--older-than", "soon"]).code, Some(2));
+}
+
+#[test]
+fn everything_is_counted() {
+    let (desk, _) = three_runs();
+    let done = desk.run(&["journal", "stats"]).whole();
+    let size = regex::Regex::new(r"bytes on the disk +\d+").unwrap();
+    insta::assert_snapshot!("stats", size.replace(&done, "bytes on the disk  N"));
+    let json = desk.run(&["journal", "stats", "--format", "json"]).json();
+    assert_eq!(json["events"], 17 + 6 + 5);
+    assert!(json["size_bytes"].as_u64().unwrap() > 10_000);
+}
+
+#[test]
+fn the_help_of_the_rest() {
+    for command in ["export", "import", "prune", "stats"] {
+        insta::assert_snapshot!(format!("help_of_{command}"), Desk::new().run(&["journal", command, "--help"]).whole());
+    }
+}

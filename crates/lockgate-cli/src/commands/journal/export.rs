@@ -18,9 +18,9 @@ use crate::stored::{JournalArgument, Stored};
 /// Write runs as lines of JSON, with everything that belongs to them
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Events, questions with their answers, calls, whole outputs and callers' keys, to the byte: `lockgate journal import` puts them
-into another journal. Each run is as of one moment, also one that somebody drives; stop its driver before the run goes on in
-another journal, or both will go on.
+Events, questions with their answers, calls, whole outputs and callers' keys, to the byte:
+`lockgate journal import` puts them into another journal. Each run is as of one moment, also one
+that somebody drives; stop its driver before the run goes on in another journal, or both go on.
 
 Examples:
   lockgate journal export > journal.jsonl

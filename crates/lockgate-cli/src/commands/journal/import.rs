@@ -20,8 +20,9 @@ use crate::stored::{JournalArgument, Stored};
 /// Put exported runs into a journal
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Before anything is written every line is checked, every run is checked as `lockgate journal check` does, and none may be
-there. Then each run is written in one transaction. Any journal takes what any other one exported.
+Before anything is written every line is checked, every run is checked as `lockgate journal check`
+does, and none may be there. Then each run is written in one transaction. Any journal takes what any
+other one exported.
 
 Examples:
   lockgate journal import journal.jsonl --journal postgres://app@%2Fvar%2Frun%2Fpostgresql/lockgate
