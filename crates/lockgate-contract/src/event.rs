@@ -2,6 +2,7 @@
 
 mod approval;
 mod body;
+mod chain;
 mod data;
 mod model;
 mod run;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use self::approval::{ApprovalConsumed, ApprovalDecided, ApprovalRequested};
 pub use self::body::Body;
+pub use self::chain::Chain;
 pub use self::data::EventData;
 pub use self::model::{ModelFailed, ModelRequested, ModelResponded, RespondedCall};
 pub use self::run::{

@@ -21,6 +21,7 @@ mod reader;
 
 use thiserror::Error;
 
+pub(crate) use self::lines::hashed_text;
 pub use self::lines::{event_from_line, event_line, is_record};
 pub use self::reader::Reader;
 

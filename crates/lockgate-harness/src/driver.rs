@@ -41,11 +41,13 @@ pub struct RunnerOptions {
     pub observer: Option<Observer>,
     /// Where tools say how far they are.
     pub progress: Option<Progress>,
+    /// Ties the events of the runs that it makes to each other with hashes.
+    pub chain: bool,
 }
 
 impl Default for RunnerOptions {
     fn default() -> Self {
-        Self { parallel_reads: 8, cancel: CancellationToken::new(), observer: None, progress: None }
+        Self { parallel_reads: 8, cancel: CancellationToken::new(), observer: None, progress: None, chain: false }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use lockgate_contract::approval::Approval;
+use lockgate_contract::event::Chain;
 use lockgate_contract::ports::{JournalError, KeptKey, KeptRun, Prune, Pruned, WhyKept};
 use lockgate_contract::run::RunStatus;
 use lockgate_contract::time::Timestamp;
@@ -30,6 +31,18 @@ pub(crate) fn importable(run: &KeptRun) -> Result<Vec<Approval>, JournalError> {
     }
     if (first.at, last.at) != (run.created_at, run.updated_at) || run.epoch == 0 {
         return broken("has other times than its events, or no driver".to_owned());
+    }
+    let is_chained = first.hash.is_some();
+    let mut chain = Chain::begin(&run.run_id);
+    for event in run.events.iter().filter(|_| is_chained) {
+        let hash = chain.hash(event);
+        if event.hash != Some(hash) {
+            return broken(format!("has an event {} that is not tied to those before it", event.seq));
+        }
+        chain = Chain::behind(hash);
+    }
+    if !is_chained && run.events.iter().any(|event| event.hash.is_some()) {
+        return broken("has events that are tied to each other, and some that are not".to_owned());
     }
     let mut asked = Vec::with_capacity(run.questions.len());
     for question in &run.questions {

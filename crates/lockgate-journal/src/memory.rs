@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::document::Document;
-use lockgate_contract::event::{Event, NewEvent};
+use lockgate_contract::event::{Chain, Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
     Appended, ApprovalFilter, BoxFuture, CallState, Claim, ClaimRefused, Clock, Decision, DecisionRefused, Journal,
@@ -95,7 +95,7 @@ impl State {
                 last_seq: 0,
                 created_at: now,
                 updated_at: now,
-                head: None,
+                head: run.chained.then(|| Chain::begin(&lease.run_id).head()),
             },
             epoch: lease.epoch,
             events: Vec::new(),
@@ -283,6 +283,9 @@ impl Run {
         for event in events {
             self.record.last_seq += 1;
             appended.push(event.numbered(self.record.run_id.clone(), self.record.last_seq, now));
+        }
+        if let Some(head) = &mut self.record.head {
+            *head = rules::tie(*head, &mut appended);
         }
         self.events.extend(appended.iter().cloned());
         appended

@@ -6,7 +6,8 @@ use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::digest::Digest;
 use lockgate_contract::effect::EffectState;
 use lockgate_contract::event::{
-    ApprovalDecided, Body, CallReconciled, EventType, Finding, NewEvent, RunLeaseTaken, Settled, ToolAnsweredLate,
+    ApprovalDecided, Body, CallReconciled, Chain, Event, EventType, Finding, NewEvent, RunLeaseTaken, Settled,
+    ToolAnsweredLate,
 };
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{
@@ -181,6 +182,13 @@ pub(crate) fn lease_taken(epoch: u64, step: u32, holder: String) -> NewEvent {
 /// Who a process is that takes a run over, for people.
 pub(crate) fn holder() -> String {
     format!("process {}", std::process::id())
+}
+
+/// Ties events to those before them, and answers with the hash of the last one.
+pub(crate) fn tie(head: Digest, events: &mut [Event]) -> Digest {
+    let mut chain = Chain::behind(head);
+    events.iter_mut().for_each(|event| chain.tie(event));
+    chain.head()
 }
 
 /// What came of a decision: the event that records it, and the new record or why there is none. Both are stored.

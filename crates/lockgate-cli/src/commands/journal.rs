@@ -1,6 +1,7 @@
 //! `lockgate journal`: whether it keeps what Lockgate promises, and what is done with whole runs.
 
 mod export;
+mod heads;
 mod import;
 mod prune;
 mod stats;
@@ -8,6 +9,7 @@ mod stats;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use lockgate::contract::digest::Digest;
 use lockgate::contract::event::Event;
 use lockgate::contract::ids::RunId;
 use lockgate::contract::ports::{Journal, JournalError};
@@ -35,6 +37,7 @@ enum Command {
     Import(import::Arguments),
     Prune(prune::Arguments),
     Stats(stats::Arguments),
+    Heads(heads::Arguments),
 }
 
 /// Name the invariants that events break, and the events that break them
@@ -60,6 +63,9 @@ struct Check {
     /// --format jsonl` prints it
     #[arg(long, value_name = "FILE", conflicts_with = "journal")]
     file: Option<PathBuf>,
+    /// The hash that the last event of a run must have, as `lockgate journal heads` printed it
+    #[arg(long, value_name = "RUN=HASH", value_parser = heads::expected)]
+    head: Vec<(RunId, Digest)>,
     /// How the defects are printed
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -74,40 +80,45 @@ pub(crate) async fn execute(arguments: Arguments, output: &Output) -> Result<Exi
         Command::Import(arguments) => import::execute(arguments, output).await,
         Command::Prune(arguments) => prune::execute(arguments, output).await,
         Command::Stats(arguments) => stats::execute(arguments, output).await,
+        Command::Heads(arguments) => heads::execute(arguments, output).await,
     }
 }
 
 async fn check(arguments: Check, output: &Output) -> Result<Exit, CliError> {
-    let (runs, unreadable) = match arguments.file {
+    let heads = arguments.head;
+    let (mut runs, unreadable) = match arguments.file {
         Some(path) => {
             let bytes = files::read(&path).map_err(|cause| CliError::File { path, cause })?;
             let Export { runs, unreadable } = Export::read(&bytes);
-            let checked = runs.iter().map(|run| checked(run.run_id.clone(), &run.events)).collect();
+            let checked = runs.iter().map(|run| checked(run.run_id.clone(), &run.events, &heads)).collect();
             (checked, unreadable)
         }
-        None => (stored(&Stored::open(arguments.journal.journal.as_deref())?, &arguments.runs).await?, Vec::new()),
+        None => {
+            (stored(&Stored::open(arguments.journal.journal.as_deref())?, &arguments.runs, &heads).await?, Vec::new())
+        }
     };
+    runs.extend(heads::missing(&heads, &runs));
     print(&runs, &unreadable, arguments.format, output);
     let clean = unreadable.is_empty() && runs.iter().all(|run| run.defects.is_empty());
     Ok(if clean { Exit::Ok } else { Exit::Failed })
 }
 
 /// The runs of a journal, newest first, or those that were named.
-async fn stored(stored: &Stored, named: &[String]) -> Result<Vec<CheckedRun>, CliError> {
+async fn stored(stored: &Stored, named: &[String], heads: &[(RunId, Digest)]) -> Result<Vec<CheckedRun>, CliError> {
     let mut ids = stored.runs(named).await?;
     if named.is_empty() {
         ids.reverse();
     }
     let mut runs = Vec::with_capacity(ids.len());
     for id in ids {
-        runs.push(checked_in(stored.journal.as_ref(), id).await?);
+        runs.push(checked_in(stored.journal.as_ref(), id, heads).await?);
     }
     Ok(runs)
 }
 
-async fn checked_in(journal: &dyn Journal, run_id: RunId) -> Result<CheckedRun, CliError> {
+async fn checked_in(journal: &dyn Journal, run_id: RunId, heads: &[(RunId, Digest)]) -> Result<CheckedRun, CliError> {
     match journal.events(&run_id, 0).await {
-        Ok(events) => Ok(checked(run_id, &events)),
+        Ok(events) => Ok(checked(run_id, &events, heads)),
         // One run that cannot be read hides nothing about the others.
         Err(JournalError::Corrupt(text)) => {
             let defect = Defect { invariant: Invariant::Unreadable, seqs: Vec::new(), call_id: None, text };
@@ -117,8 +128,10 @@ async fn checked_in(journal: &dyn Journal, run_id: RunId) -> Result<CheckedRun, 
     }
 }
 
-fn checked(run_id: RunId, events: &[Event]) -> CheckedRun {
-    CheckedRun { run_id, events: events.len(), defects: check::events(events) }
+fn checked(run_id: RunId, events: &[Event], heads: &[(RunId, Digest)]) -> CheckedRun {
+    let mut defects = check::events(events);
+    defects.extend(heads::differing(heads, &run_id, events));
+    CheckedRun { run_id, events: events.len(), defects }
 }
 
 fn print(runs: &[CheckedRun], unreadable: &[Defect], format: Format, output: &Output) {

@@ -222,7 +222,43 @@ fn everything_is_counted() {
 
 #[test]
 fn the_help_of_the_rest() {
-    for command in ["export", "import", "prune", "stats"] {
+    for command in ["export", "import", "prune", "stats", "heads"] {
         insta::assert_snapshot!(format!("help_of_{command}"), Desk::new().run(&["journal", command, "--help"]).whole());
     }
+}
+
+#[test]
+fn a_rewritten_journal_is_told_by_the_hash_that_was_kept() {
+    let desk = Desk::new();
+    let run_file = std::fs::read_to_string(desk.path("incident.toml")).unwrap();
+    assert!(!run_file.contains("[journal]"));
+    desk.write("incident.toml", &format!("{run_file}\n[journal]\nchain = true\n"));
+    desk.run(&["run", "incident.toml"]);
+    desk.run(&["run", "ticket.toml"]);
+    let heads = desk.run(&["journal", "heads"]).stdout;
+    let [head] = heads.lines().collect::<Vec<_>>()[..] else { panic!("{heads}") };
+    assert_eq!(desk.run(&["journal", "check", "--head", head]).code, Some(0));
+    // The export has the hashes, and takes them along.
+    desk.write("run.jsonl", &desk.run(&["journal", "export"]).stdout);
+    assert_eq!(desk.run(&["journal", "check", "--file", "run.jsonl", "--head", head]).code, Some(0));
+    let other = ["--journal", "sqlite:other.db"];
+    assert_eq!(desk.run(&[&["journal", "import", "run.jsonl"], &other[..]].concat()).code, Some(0));
+    assert_eq!(desk.run(&[&["journal", "heads"], &other[..]].concat()).stdout, heads);
+    // Somebody alters one event.
+    let database = rusqlite::Connection::open(desk.path(".lockgate/journal.db")).unwrap();
+    database.execute_batch("DROP TRIGGER event_is_never_rewritten").unwrap();
+    let sql =
+        "UPDATE event SET data = replace(data, 'brief', 'bri ef'), at = at + 1 WHERE seq = 2 AND hash IS NOT NULL";
+    assert_eq!(database.execute(sql, []).unwrap(), 1);
+    let done = desk.run(&["journal", "check"]);
+    assert_eq!(done.code, Some(1));
+    assert!(done.stdout.contains("chain  event 2"), "{}", done.whole());
+    // The other journal is a run of the same id, and another one: its hashes are right, and not those that were kept.
+    let kept = head.split_once('=').unwrap().0;
+    let wrong = format!("{kept}=sha256:{}", "0".repeat(64));
+    let done = desk.run(&[&["journal", "check", "--head", &wrong], &other[..]].concat());
+    insta::assert_snapshot!("another_head", done.whole().replace(&"0".repeat(64), "<zeros>"));
+    let none = format!("run-none=sha256:{}", "0".repeat(64));
+    assert_eq!(desk.run(&[&["journal", "check", "--head", &none], &other[..]].concat()).code, Some(1));
+    assert_eq!(desk.run(&["journal", "check", "--head", "run-1"]).code, Some(2));
 }

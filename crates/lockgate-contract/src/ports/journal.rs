@@ -165,6 +165,8 @@ pub struct NewRun {
     pub kind: RunKind,
     /// What was asked, scrubbed: for lists.
     pub title: String,
+    /// Whether each event carries a hash over itself and the one before it.
+    pub chained: bool,
     /// `run.started`.
     pub started: NewEvent,
 }
@@ -177,6 +179,7 @@ impl NewRun {
             tenant: start.subject.tenant.clone(),
             kind: start.kind,
             title: start.task.clone().unwrap_or_default(),
+            chained: start.chained,
             started: NewEvent::new(0, None, Body::RunStarted(Box::new(start))),
         }
     }

@@ -8,7 +8,7 @@ use lockgate_contract::ports::{Appended, JournalError};
 use super::connection::Values;
 use super::statements::Statement;
 use super::transaction::{Locked, Transaction};
-use crate::rules::StatusChange;
+use crate::rules::{self, StatusChange};
 use crate::stored::column;
 
 /// Adds events to a locked run.
@@ -28,14 +28,15 @@ pub(super) async fn add(
         StatusChange::Clear => (true, None),
         StatusChange::Set(status) => (true, Some(status.word())),
     };
-    let Locked { run, tenant, next_seq, now, .. } = locked;
+    let Locked { run, tenant, next_seq, now, head, .. } = locked;
     let mut appended: Appended = Vec::with_capacity(events.len());
     for (seq, event) in (next_seq.unsigned_abs()..).zip(events) {
         appended.push(event.numbered(run.clone(), seq, now));
     }
+    let head = head.map(|head| rules::tie(head, &mut appended).to_string());
     let rows = Columns::of(&appended);
     let (count, now) = (column(appended.len() as u64), now.as_millis());
-    let advance: Values<'_> = &[&run.as_str(), &count, &now, &changes, &status, &next_seq];
+    let advance: Values<'_> = &[&run.as_str(), &count, &now, &changes, &status, &next_seq, &head];
     let insert: Values<'_> = &[
         &tenant,
         &run.as_str(),

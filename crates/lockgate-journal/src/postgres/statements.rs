@@ -33,10 +33,10 @@ statements! {
     Now: "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
     /// INVARIANT: whoever writes into a run has this lock; so its numbers have no gaps, and its lease is looked at in the
     /// transaction that writes.
-    Lock: "SELECT tenant, epoch, next_seq, lease_until FROM lockgate.run WHERE run_id = $1 FOR UPDATE";
+    Lock: "SELECT tenant, epoch, next_seq, lease_until, head FROM lockgate.run WHERE run_id = $1 FOR UPDATE";
     CreateRun: "INSERT INTO lockgate.run (run_id, tenant, kind, title, next_seq, epoch, lease_holder, lease_until,
-                                          created_at, updated_at)
-                VALUES ($1, $2, $3, $4, 1, $5, $6, $7, $8, $8)
+                                          created_at, updated_at, head)
+                VALUES ($1, $2, $3, $4, 1, $5, $6, $7, $8, $8, $9)
                 ON CONFLICT (run_id) DO NOTHING";
     TakeLease: "UPDATE lockgate.run SET epoch = $2, lease_holder = $3, lease_until = $4 WHERE run_id = $1";
     /// The step that a run is in.
@@ -45,7 +45,7 @@ statements! {
     ReleaseLease: "UPDATE lockgate.run SET lease_holder = NULL, lease_until = NULL WHERE run_id = $1 AND epoch = $2";
     /// Takes numbers from the run's counter.
     Advance: "UPDATE lockgate.run
-              SET next_seq = next_seq + $2, updated_at = $3, status = CASE WHEN $4 THEN $5 ELSE status END
+              SET next_seq = next_seq + $2, updated_at = $3, status = CASE WHEN $4 THEN $5 ELSE status END, head = $7
               WHERE run_id = $1 AND next_seq = $6";
     InsertEvents: "INSERT INTO lockgate.event (tenant, run_id, seq, at, kind, v, step, call_id, data, hash)
                    SELECT $1, $2, e.seq, e.at, e.kind, e.v, e.step, e.call_id, e.data, e.hash

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_util::future::{try_join, try_join3};
 use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::document::Document;
-use lockgate_contract::event::NewEvent;
+use lockgate_contract::event::{Chain, NewEvent};
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{
     Appended, CallState, CallerKey, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, Lease, NewRun,
@@ -33,6 +33,7 @@ pub(super) async fn create_run(
 ) -> Result<(Lease, Appended), JournalError> {
     let now = transaction.now().await?;
     let lease = Lease::first(run.run_id);
+    let head = run.chained.then(|| Chain::begin(&lease.run_id).head());
     let made = transaction
         .execute(
             Statement::CreateRun,
@@ -45,6 +46,7 @@ pub(super) async fn create_run(
                 &rules::holder(),
                 &now.after(ttl).as_millis(),
                 &now.as_millis(),
+                &head.map(|head| head.to_string()),
             ],
         )
         .await?;
@@ -57,6 +59,7 @@ pub(super) async fn create_run(
         epoch: lease.epoch,
         next_seq: 1,
         lease_until: None,
+        head,
         now,
     };
     let appended = add(transaction, locked, vec![run.started]).await?;

@@ -174,6 +174,7 @@ pub(crate) fn new_run(id: &str) -> NewRun {
         tenant: "tenant".to_owned(),
         kind: RunKind::Agent,
         title: format!("title of {id}"),
+        chained: false,
         started: event("run.started"),
     }
 }

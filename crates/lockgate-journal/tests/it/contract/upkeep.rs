@@ -5,12 +5,12 @@ use std::time::Duration;
 use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::document::Document;
 use lockgate_contract::effect::EffectState;
-use lockgate_contract::event::Finding;
-use lockgate_contract::export::{ExportFault, Reader, Writer, event_from_line};
+use lockgate_contract::event::{Chain, Finding};
+use lockgate_contract::export::{ExportFault, Reader, Writer, event_from_line, event_line};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, RunId};
 use lockgate_contract::ports::{
-    ApprovalFilter, CallState, ClaimRefused, Clock as _, Journal, JournalError, JournalStats, KeptRun, Lease, Prune,
-    Pruned, RunFilter, Settling, WhyKept,
+    ApprovalFilter, CallState, ClaimRefused, Clock as _, Journal, JournalError, JournalStats, KeptRun, Lease, NewRun,
+    Prune, Pruned, RunFilter, Settling, WhyKept,
 };
 use lockgate_contract::run::{RunKind, RunStatus};
 
@@ -31,6 +31,8 @@ contract! {
     nothing_is_left_of_a_run_that_went;
     what_came_after_the_archive_is_kept;
     everything_is_counted;
+    the_events_of_a_chained_run_are_tied_to_each_other;
+    a_run_that_is_not_chained_has_no_hashes;
 }
 
 /// A run with something of everything; the time is a minute later.
@@ -422,6 +424,61 @@ async fn everything_is_counted(f: Fixture) {
             schema_version: None,
         }
     );
+}
+
+async fn a_run_that_is_not_chained_has_no_hashes(f: Fixture) {
+    let run = full(&f, "run-a").await;
+    assert!(f.events(&run).await.iter().all(|event| event.hash.is_none()));
+    assert_eq!(f.journal.run(&run).await.unwrap().unwrap().head, None);
+    assert!(!export(&*f.journal, &run).await.contains("\"hash\""));
+}
+
+async fn the_events_of_a_chained_run_are_tied_to_each_other(f: Fixture) {
+    let new = NewRun { chained: true, ..new_run("run-a") };
+    let (hold, mut appended) = f.journal.create_run(new).await.unwrap();
+    let run = hold.lease().clone();
+    drop(hold);
+    let written = event_with("x.a", "{ \"of\" :\n 1.0 }");
+    appended.extend(f.journal.append(&run, vec![written, event("x.b")]).await.unwrap());
+    appended.extend(f.journal.ask(&run, approval(&run, "apr-1"), vec![event("approval.requested")]).await.unwrap());
+    // Another process decides, and another one goes on.
+    f.decide("apr-1", ApprovalState::Granted).await;
+    let hold = f.journal.hold(&run).await.unwrap().unwrap();
+    let call = run.call(0, 0);
+    let events = vec![event("approval.consumed"), event("tool.started")];
+    f.journal.claim(hold.lease(), claim(&call, 1, Some("apr-1")), events).await.unwrap();
+    drop(hold);
+    // Whoever was overtaken may still say how its attempt ended.
+    let late = Settling { call_id: call.clone(), attempt: 1, artifact: None };
+    f.journal.settle(&run, late, vec![settled(&call, EffectState::Done)]).await.unwrap();
+
+    let events = f.events(&run).await;
+    assert_eq!(events.len(), 9);
+    let mut chain = Chain::begin(&run);
+    for event in &events {
+        let hash = chain.hash(event);
+        assert_eq!(event.hash, Some(hash), "{event:?}");
+        chain = Chain::behind(hash);
+    }
+    assert_eq!(f.journal.run(&run).await.unwrap().unwrap().head, Some(chain.head()));
+    assert_eq!(format!("{appended:?}"), format!("{:?}", &events[..appended.len()]));
+
+    let text = export(&*f.journal, &run).await;
+    for other in every_kind(&f) {
+        other.journal.upkeep().import_run(read(&text).remove(0)).await.unwrap();
+        assert_eq!(export(&*other.journal, &run).await, text);
+        // It stays a chain in the other journal.
+        let hold = other.journal.hold(&run).await.unwrap().unwrap();
+        let more = other.journal.append(hold.lease(), vec![event("x.c")]).await.unwrap();
+        let taken = &other.journal.events(&run, 9).await.unwrap()[0];
+        assert_eq!(taken.hash, Some(chain.hash(taken)));
+        assert_eq!(more[0].hash, Some(Chain::behind(taken.hash.unwrap()).hash(&more[0])));
+    }
+    // One event that is not the one that was tied is not taken.
+    let mut altered = read(&text).remove(0);
+    altered.events[1] = event_from_line(&event_line(&altered.events[1]).replace("1.0", "2.0")).unwrap();
+    let told = f.fresh().journal.upkeep().import_run(altered).await.unwrap_err();
+    assert!(told.to_string().contains("has an event 2 that is not tied"), "{told}");
 }
 
 #[test]
