@@ -5,8 +5,10 @@ use std::path::PathBuf;
 
 use lockgate::assembly::AssemblyError;
 use lockgate::config::InvalidBudgetChange;
+use lockgate::contract::export::ExportError;
 use lockgate::contract::ids::{ApprovalId, RunId};
 use lockgate::contract::ports::{DecisionRefused, JournalError};
+use lockgate::harness::check::Defect;
 use lockgate::harness::{FoldError, RunError};
 use thiserror::Error;
 
@@ -128,6 +130,29 @@ pub(crate) enum CliError {
         #[source]
         cause: io::Error,
     },
+    /// A file that would be written exists.
+    #[error("`{}` exists already", .0.display())]
+    FileThere(PathBuf),
+    /// An export that cannot be taken.
+    #[error("`{}` cannot be imported: {cause}", .path.display())]
+    Export {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        #[source]
+        cause: ExportError,
+    },
+    /// A run of an export that breaks an invariant.
+    #[error("run `{run}` is broken: {}: {}", .defect.invariant, .defect.text)]
+    Broken {
+        /// The run.
+        run: RunId,
+        /// The first of its defects.
+        defect: Box<Defect>,
+    },
+    /// A run of an export is in the journal.
+    #[error("run `{0}` is in the journal already")]
+    RunThere(RunId),
     /// stdout did not take everything.
     #[error("standard output did not take everything: {0}")]
     Stdout(#[source] io::Error),
@@ -177,6 +202,12 @@ impl CliError {
             Self::Decision(DecisionRefused::NotOpen { .. }) => "`lockgate approvals show` says what became of it",
             Self::Defect(_) => "this is a defect of lockgate: please report it; what was done is in the journal",
             Self::Stdout(_) => "what was done is in the journal: `lockgate runs list`",
+            Self::FileThere(_) => "name another file: nothing is overwritten",
+            Self::Broken { .. } => "nothing was imported; `lockgate journal check --file FILE` names every defect",
+            Self::Export { .. } => "nothing was imported; export it anew",
+            Self::RunThere(_) => {
+                "nothing was imported; after an import that was broken off, `--resume` passes over what is there and the same"
+            }
             Self::Fold { .. }
             | Self::Decision(_)
             | Self::OtherRunFile(_)
@@ -213,7 +244,10 @@ impl CliError {
                 | RunError::Busy(_)
                 | RunError::WrongKind { .. } => Exit::Usage,
             },
-            Self::Decision(DecisionRefused::NotOpen { .. } | DecisionRefused::Digest(_)) => Exit::Failed,
+            Self::Decision(DecisionRefused::NotOpen { .. } | DecisionRefused::Digest(_))
+            | Self::Export { .. }
+            | Self::Broken { .. }
+            | Self::RunThere(_) => Exit::Failed,
             Self::Defect(_) => Exit::Defect,
             _ => Exit::Usage,
         }

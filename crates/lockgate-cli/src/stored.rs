@@ -41,6 +41,29 @@ impl Stored {
         Ok(Self { url, journal })
     }
 
+    /// Opens a journal, and makes it where there is none.
+    pub(crate) fn open_or_make(url: Option<&str>) -> Result<Self, CliError> {
+        let url = url.unwrap_or(DEFAULT_JOURNAL).to_owned();
+        let journal = open_journal(&url)?;
+        Ok(Self { url, journal })
+    }
+
+    /// The runs that were named, or all of them; oldest first.
+    pub(crate) async fn runs(&self, named: &[String]) -> Result<Vec<RunId>, CliError> {
+        let mut ids: Vec<RunId> = Vec::new();
+        if named.is_empty() {
+            let all = RunFilter { limit: u32::MAX, ..RunFilter::default() };
+            ids.extend(self.journal.runs(all).await?.into_iter().rev().map(|run| run.run_id));
+        }
+        for typed in named {
+            let id = self.find_run(typed).await?;
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        Ok(ids)
+    }
+
     /// The commands that go on from here.
     pub(crate) fn commands(&self) -> Commands {
         commands(&self.url)

@@ -75,6 +75,9 @@ pub enum ModelTable {
 pub struct JournalTable {
     /// `sqlite:PATH` or `memory:`; `--journal` overrides it.
     pub url: Option<String>,
+    /// Ties the events of a run to each other with hashes, so that an altered one shows.
+    #[serde(default)]
+    pub chain: bool,
 }
 
 /// On whose behalf the run acts.

@@ -2,6 +2,7 @@
 
 mod approval;
 mod body;
+mod chain;
 mod data;
 mod model;
 mod run;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use self::approval::{ApprovalConsumed, ApprovalDecided, ApprovalRequested};
 pub use self::body::Body;
+pub use self::chain::Chain;
 pub use self::data::EventData;
 pub use self::model::{ModelFailed, ModelRequested, ModelResponded, RespondedCall};
 pub use self::run::{
@@ -22,6 +24,7 @@ pub use self::run::{
 };
 pub use self::settled::{Audit, CallReconciled, Finding, Settled, ToolAnsweredLate, ToolAttemptFailed};
 pub use self::tool::{ToolRelaxed, ToolRequested, ToolStarted};
+use crate::digest::Digest;
 use crate::document::DecodeError;
 use crate::ids::{CallId, RunId};
 use crate::time::Timestamp;
@@ -167,6 +170,9 @@ pub struct Event {
     pub call_id: Option<CallId>,
     /// The body, typed by `type` and `v`.
     pub data: EventData,
+    /// What ties it to the events before it, where the events of its run are chained.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<Digest>,
 }
 
 impl Event {
@@ -211,6 +217,7 @@ impl NewEvent {
             step: self.step,
             call_id: self.call_id,
             data: self.data,
+            hash: None,
         }
     }
 }

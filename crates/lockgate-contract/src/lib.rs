@@ -11,6 +11,7 @@ pub mod digest;
 pub mod document;
 pub mod effect;
 pub mod event;
+pub mod export;
 pub mod failpoint;
 pub mod ids;
 pub mod nearest;

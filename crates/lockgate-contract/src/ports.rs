@@ -7,6 +7,7 @@ mod journal;
 mod model;
 mod policy;
 mod redactor;
+mod upkeep;
 mod visibility;
 
 pub use actions::{ActionExecutor, ActionReport};
@@ -21,6 +22,9 @@ pub use model::{
 };
 pub use policy::{PolicyDecision, PolicyEngine, PolicyRequest, PolicyVerdict};
 pub use redactor::{NoRedaction, Redactor};
+pub use upkeep::{
+    CallState, Compaction, JournalStats, KeptCall, KeptKey, KeptQuestion, KeptRun, Prune, Pruned, Upkeep, WhyKept,
+};
 pub use visibility::Visibility;
 
 use std::future::Future;

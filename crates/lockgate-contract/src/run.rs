@@ -216,6 +216,9 @@ pub struct RunStart {
     /// The run file, as it was named; a resume reads handlers from it again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_file: Option<String>,
+    /// Whether each event carries a hash over itself and the one before it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub chained: bool,
 }
 
 impl RunStart {
@@ -231,6 +234,7 @@ impl RunStart {
             on_unknown: OnUnknown::Stop,
             model: None,
             run_file: None,
+            chained: false,
         }
     }
 }

@@ -51,6 +51,7 @@ impl AgentRun {
             on_unknown: self.on_unknown,
             model: model.map(str::to_owned),
             run_file: self.run_file,
+            chained: false,
         }
     }
 }

@@ -17,6 +17,7 @@
 mod approval;
 mod authorisation;
 mod call;
+mod chain;
 mod export;
 mod invariant;
 mod ledger;
@@ -62,6 +63,7 @@ pub fn events(events: &[Event]) -> Vec<Defect> {
         let text = "the run has no events, not even `run.started`".to_owned();
         defects.push(Defect { invariant: Invariant::Beginning, seqs: Vec::new(), call_id: None, text });
     }
+    defects.extend(chain::defect(&in_order));
     let mut ledger = Ledger::default();
     for event in in_order {
         ledger.take(event);

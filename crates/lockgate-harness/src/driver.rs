@@ -44,6 +44,8 @@ pub struct RunnerOptions {
     pub observer: Option<Observer>,
     /// Where tools say how far they are.
     pub progress: Option<Progress>,
+    /// Ties the events of the runs that it makes to each other with hashes.
+    pub chain: bool,
 }
 
 impl Default for RunnerOptions {
@@ -54,6 +56,7 @@ impl Default for RunnerOptions {
             hand_over: CancellationToken::new(),
             observer: None,
             progress: None,
+            chain: false,
         }
     }
 }

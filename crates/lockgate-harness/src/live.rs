@@ -39,7 +39,8 @@ type Inbox = Arc<Mutex<Vec<Event>>>;
 
 impl Runner {
     /// Makes a run, and nobody else can have it.
-    pub(crate) async fn create(&self, start: RunStart) -> Result<Live, RunError> {
+    pub(crate) async fn create(&self, mut start: RunStart) -> Result<Live, RunError> {
+        start.chained = self.options.chain;
         let run_id = RunId::from_random(self.ids.random());
         let (hold, events) = self.gate.journal().create_run(NewRun::new(run_id.clone(), start)).await?;
         reach(Point::RunCreated);

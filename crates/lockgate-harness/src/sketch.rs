@@ -74,6 +74,7 @@ impl Sketch {
             on_unknown: OnUnknown::Stop,
             model: None,
             run_file: None,
+            chained: false,
         };
         change(&mut start);
         let mut sketch = Self { events: Vec::new(), run_id: RunId::from_random(0xa_11ce), now: START, turns: 0 };

@@ -3,7 +3,7 @@
 //! The functions block their thread. Paths are taken as they are: whether a path may be touched is decided before.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The whole file as text; an error if it is not UTF-8.
@@ -33,6 +33,54 @@ pub fn append_and_sync(path: &Path, bytes: &[u8]) -> io::Result<()> {
             sync_folder_of(path)
         }
         Err(error) => Err(error),
+    }
+}
+
+/// The lines of a file, without their line feeds, one at a time.
+pub fn lines(path: &Path) -> io::Result<impl Iterator<Item = io::Result<String>>> {
+    let lines = BufReader::new(File::open(path)?).split(b'\n');
+    Ok(lines.map(|line| String::from_utf8(line?).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))))
+}
+
+/// A file that is being written, for its owner alone. It is removed again unless it is finished.
+#[derive(Debug)]
+pub struct NewFile {
+    path: PathBuf,
+    file: BufWriter<File>,
+    is_finished: bool,
+}
+
+impl NewFile {
+    /// Makes the file; an error where there is one already.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        Ok(Self { path: path.to_owned(), file: BufWriter::new(options.open(path)?), is_finished: false })
+    }
+
+    /// Adds bytes at its end.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes)
+    }
+
+    /// Waits until it is on the disk, with its name.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.file.flush()?;
+        self.file.get_ref().sync_all()?;
+        sync_folder_of(&self.path)?;
+        self.is_finished = true;
+        Ok(())
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if !self.is_finished {
+            // Half of it would be of no use to anybody.
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 }
 

@@ -83,6 +83,7 @@ async fn calls(url: &str, callers: u32) -> Result<Taken, Failure> {
             tenant: "tenant".to_owned(),
             kind: RunKind::Agent,
             title: String::new(),
+            chained: false,
             started: event("run.started")?,
         };
         holds.push(journal.create_run(new).await?.0);

@@ -260,7 +260,14 @@ impl Clock for Now {
 
 fn new_run(run: &RunId) -> Result<NewRun, Failure> {
     let (run_id, started) = (run.clone(), event()?);
-    Ok(NewRun { run_id, tenant: "tenant".to_owned(), kind: RunKind::Agent, title: String::new(), started })
+    Ok(NewRun {
+        run_id,
+        tenant: "tenant".to_owned(),
+        kind: RunKind::Agent,
+        title: String::new(),
+        chained: false,
+        started,
+    })
 }
 
 fn claim(run: &RunId, number: u32) -> Claim {

@@ -8,6 +8,7 @@
 
 mod error;
 mod followers;
+mod keeping;
 mod memory;
 mod migration;
 mod open;

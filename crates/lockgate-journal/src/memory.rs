@@ -1,20 +1,23 @@
 //! The journal that is gone with the process: for tests, dry runs, and as the model that the other backends are compared with.
 
+mod upkeep;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lockgate_contract::approval::{Approval, ApprovalState};
-use lockgate_contract::event::{Event, NewEvent};
+use lockgate_contract::document::Document;
+use lockgate_contract::event::{Chain, Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
-    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Clock, Decision, DecisionRefused, Journal, JournalError,
-    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling,
+    Appended, ApprovalFilter, BoxFuture, CallState, Claim, ClaimRefused, Clock, Decision, DecisionRefused, Journal,
+    JournalError, KeptCall, KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling, Upkeep,
 };
 use lockgate_contract::run::{RunKind, RunStatus};
 use lockgate_contract::time::Timestamp;
 
 use crate::followers::Followers;
-use crate::rules::{self, CallState, StatusChange, StoredCall};
+use crate::rules::{self, StatusChange, StoredCall};
 use crate::stored::as_of;
 
 /// Keeps everything in memory. One lock is one commit; whoever needs several checks makes all of them before the first
@@ -33,6 +36,8 @@ struct State {
     places: HashMap<RunId, usize>,
     /// In the order in which they were asked.
     approvals: Vec<Approval>,
+    /// What was asked, of those that came from another journal: they may say more than an `Approval` can.
+    imported: HashMap<ApprovalId, Document>,
     /// By tenant and key: who has it, and until when.
     keys: HashMap<(String, String), (KeyHolder, Timestamp)>,
 }
@@ -41,7 +46,7 @@ struct Run {
     record: RunRecord,
     epoch: u64,
     events: Vec<Event>,
-    calls: HashMap<CallId, StoredCall>,
+    calls: HashMap<CallId, KeptCall>,
     artifacts: HashMap<ArtifactId, String>,
 }
 
@@ -100,6 +105,7 @@ impl State {
                 last_seq: 0,
                 created_at: now,
                 updated_at: now,
+                head: run.chained.then(|| Chain::begin(&lease.run_id).head()),
             },
             epoch: lease.epoch,
             events: Vec::new(),
@@ -143,7 +149,7 @@ impl State {
         events: Vec<NewEvent>,
         now: Timestamp,
     ) -> Result<Appended, ClaimRefused> {
-        let call = self.leased(lease)?.calls.get(&claim.call_id).copied();
+        let call = self.leased(lease)?.call(&claim.call_id);
         if !rules::may_start(call, claim.attempt) {
             return Err(ClaimRefused::AlreadyClaimed);
         }
@@ -165,7 +171,21 @@ impl State {
             self.keys.insert((key.tenant, key.key), (holder, now.after(key.keep)));
         }
         let run = self.run(lease)?;
-        run.calls.insert(claim.call_id, StoredCall { state: CallState::Running, attempt: claim.attempt });
+        let settled_at = run.calls.get(&claim.call_id).and_then(|call| call.settled_at);
+        let started = KeptCall {
+            call_id: claim.call_id.clone(),
+            state: CallState::Running,
+            attempt: claim.attempt,
+            step: Some(claim.step),
+            tool_name: Some(claim.tool_name),
+            effect: Some(claim.effect.word().to_owned()),
+            arguments_digest: Some(claim.arguments_digest.to_string()),
+            idempotency_key: Some(claim.idempotency_key),
+            approval_id: claim.approval.map(|(approval, _)| approval),
+            started_at: Some(now),
+            settled_at,
+        };
+        run.calls.insert(claim.call_id, started);
         Ok(run.append(events, now))
     }
 
@@ -177,7 +197,7 @@ impl State {
         now: Timestamp,
     ) -> Result<Appended, JournalError> {
         let run = self.run(lease)?;
-        let stored = run.calls.get(&settling.call_id).copied();
+        let stored = run.call(&settling.call_id);
         let settlement = rules::settlement(stored, lease, &settling, run.epoch == lease.epoch, events)?;
         if let Some(artifact) = settling.artifact {
             match run.artifacts.get(&artifact.artifact_id) {
@@ -191,7 +211,8 @@ impl State {
         let appended = run.append(settlement.events, now);
         let Some(state) = settlement.state else { return Ok(appended) };
         let attempt = settling.attempt.max(stored.map_or(0, |stored| stored.attempt));
-        run.calls.insert(settling.call_id.clone(), StoredCall { state, attempt });
+        let call = run.calls.entry(settling.call_id.clone()).or_insert_with(|| never_started(&settling.call_id));
+        (call.state, call.attempt, call.settled_at) = (state, attempt, Some(now));
         for approval in self.approvals.iter_mut().filter(|approval| approval.call_id == settling.call_id) {
             rules::withdraw_if_open(approval, now);
         }
@@ -206,7 +227,7 @@ impl State {
         now: Timestamp,
     ) -> Result<Appended, JournalError> {
         let run = self.leased(lease)?;
-        let state = rules::reconciled(run.calls.get(call).copied(), call, &events)?;
+        let state = rules::reconciled(run.call(call), call, &events)?;
         if let Some(stored) = run.calls.get_mut(call) {
             stored.state = state;
         }
@@ -261,7 +282,7 @@ impl State {
                 self.approvals.iter().any(|approval| {
                     approval.run_id == run.record.run_id
                         && rules::is_answered(approval, now)
-                        && !state(&approval.call_id).is_some_and(CallState::has_result)
+                        && !state(&approval.call_id).is_some_and(rules::has_result)
                 })
             }
             Some(RunStatus::NeedsReconciliation) => run.calls.values().all(|call| call.state != CallState::Unknown),
@@ -284,6 +305,10 @@ impl State {
 }
 
 impl Run {
+    fn call(&self, call: &CallId) -> Option<StoredCall> {
+        self.calls.get(call).map(|call| StoredCall { state: call.state, attempt: call.attempt })
+    }
+
     fn append(&mut self, events: Vec<NewEvent>, now: Timestamp) -> Appended {
         if events.is_empty() {
             return Vec::new();
@@ -299,8 +324,28 @@ impl Run {
             self.record.last_seq += 1;
             appended.push(event.numbered(self.record.run_id.clone(), self.record.last_seq, now));
         }
+        if let Some(head) = &mut self.record.head {
+            *head = rules::tie(*head, &mut appended);
+        }
         self.events.extend(appended.iter().cloned());
         appended
+    }
+}
+
+/// A call that settles without an attempt.
+fn never_started(call: &CallId) -> KeptCall {
+    KeptCall {
+        call_id: call.clone(),
+        state: CallState::Settled,
+        attempt: 0,
+        step: None,
+        tool_name: None,
+        effect: None,
+        arguments_digest: None,
+        idempotency_key: None,
+        approval_id: None,
+        started_at: None,
+        settled_at: None,
     }
 }
 
@@ -461,5 +506,8 @@ impl Journal for MemoryJournal {
             let facts = [("kind", "memory".to_owned()), ("durable", "no".to_owned()), ("runs", runs.to_string())];
             Ok(facts.map(|(name, fact)| (name.to_owned(), fact)).to_vec())
         })
+    }
+    fn upkeep(&self) -> &dyn Upkeep {
+        self
     }
 }

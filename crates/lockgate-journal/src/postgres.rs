@@ -26,6 +26,7 @@ mod schema;
 mod server;
 mod statements;
 mod transaction;
+mod upkeep;
 mod write;
 
 use std::sync::Arc;
@@ -35,7 +36,7 @@ use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
     Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError,
-    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling,
+    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling, Upkeep,
 };
 
 pub use self::options::{PostgresClock, PostgresDurability, PostgresOptions};
@@ -220,5 +221,9 @@ impl Journal for PostgresJournal {
             facts.extend(self.engine.transact(Read, |t| Box::pin(describe::of_database(t))).await?);
             Ok(facts.into_iter().map(|(name, fact)| (name.to_owned(), fact)).collect())
         })
+    }
+
+    fn upkeep(&self) -> &dyn Upkeep {
+        self
     }
 }

@@ -6,11 +6,12 @@ use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::digest::Digest;
 use lockgate_contract::effect::EffectState;
 use lockgate_contract::event::{
-    ApprovalDecided, Body, CallReconciled, EventType, Finding, NewEvent, RunLeaseTaken, Settled, ToolAnsweredLate,
+    ApprovalDecided, Body, CallReconciled, Chain, Event, EventType, Finding, NewEvent, RunLeaseTaken, Settled,
+    ToolAnsweredLate,
 };
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{
-    CallerKey, ClaimRefused, Decision, DecisionRefused, JournalError, KeyHolder, Lease, Settling,
+    CallState, CallerKey, ClaimRefused, Decision, DecisionRefused, JournalError, KeyHolder, Lease, Settling,
 };
 use lockgate_contract::run::RunStatus;
 use lockgate_contract::time::Timestamp;
@@ -58,39 +59,15 @@ pub(crate) fn is_answered(approval: &Approval, now: Timestamp) -> bool {
     !matches!(approval.state_at(now), ApprovalState::Pending | ApprovalState::Consumed)
 }
 
-/// Where a call stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CallState {
-    /// An attempt was started, and has no result.
-    Running,
-    /// Its last attempt is known not to have happened: another one may start.
-    Open,
-    /// It has its result, and nobody knows what it changed.
-    Unknown,
-    /// It has its result.
-    Settled,
+/// Whether a call that stands so has its result.
+pub(crate) fn has_result(state: CallState) -> bool {
+    matches!(state, CallState::Unknown | CallState::Settled)
 }
 
-impl CallState {
-    const ALL: [Self; 4] = [Self::Running, Self::Open, Self::Unknown, Self::Settled];
-
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Open => "open",
-            Self::Unknown => "unknown",
-            Self::Settled => "settled",
-        }
-    }
-
-    pub(crate) fn has_result(self) -> bool {
-        matches!(self, Self::Unknown | Self::Settled)
-    }
-
-    pub(crate) fn from_word(word: &str) -> Result<Self, JournalError> {
-        let known = Self::ALL.into_iter().find(|known| known.word() == word);
-        known.ok_or_else(|| JournalError::Corrupt(format!("a call has the unknown state `{word}`")))
-    }
+/// The state of a call with this word.
+pub(crate) fn call_state(word: &str) -> Result<CallState, JournalError> {
+    let known = CallState::ALL.iter().copied().find(|known| known.word() == word);
+    known.ok_or_else(|| JournalError::Corrupt(format!("a call has the unknown state `{word}`")))
 }
 
 /// What is stored of a call: where it stands, and the last attempt that was started, 0 where none was.
@@ -221,6 +198,13 @@ pub(crate) fn holder() -> String {
     format!("process {}", std::process::id())
 }
 
+/// Ties events to those before them, and answers with the hash of the last one.
+pub(crate) fn tie(head: Digest, events: &mut [Event]) -> Digest {
+    let mut chain = Chain::behind(head);
+    events.iter_mut().for_each(|event| chain.tie(event));
+    chain.head()
+}
+
 /// What came of a decision: the event that records it, and the new record or why there is none. Both are stored.
 pub(crate) struct Verdict {
     pub(crate) event: NewEvent,
@@ -292,7 +276,12 @@ pub(crate) enum StatusChange {
 impl StatusChange {
     /// The last event that says something counts.
     pub(crate) fn of(events: &[NewEvent]) -> Self {
-        let said = events.iter().rev().find_map(|event| match event.kind {
+        Self::of_kinds(events.iter().map(|event| &event.kind))
+    }
+
+    /// The same, of the types of events in their order.
+    pub(crate) fn of_kinds<'e>(kinds: impl DoubleEndedIterator<Item = &'e EventType>) -> Self {
+        let said = kinds.rev().find_map(|kind| match kind {
             EventType::RunCompleted => Some(Self::Set(RunStatus::Completed)),
             EventType::RunFailed => Some(Self::Set(RunStatus::Failed)),
             EventType::RunLimitReached => Some(Self::Set(RunStatus::LimitReached)),

@@ -21,10 +21,11 @@ mod readers;
 mod request;
 mod reserve;
 mod schema;
+mod upkeep;
 mod write;
 mod writer;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,7 +34,7 @@ use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
     Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Clock, Decision, DecisionRefused, Journal, JournalError,
-    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling,
+    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling, Upkeep,
 };
 
 use rusqlite::Connection;
@@ -59,7 +60,7 @@ pub struct SqliteJournal {
     writer: Writer,
     readers: Arc<Readers>,
     followers: Followers,
-    path: PathBuf,
+    place: Place,
 }
 
 /// How a [`SqliteJournal`] behaves.
@@ -85,9 +86,9 @@ impl SqliteJournal {
     /// Like [`SqliteJournal::open`], with other options.
     pub fn open_with(path: &Path, clock: Arc<dyn Clock>, options: SqliteOptions) -> Result<Self, OpenError> {
         let place = Place { path: file::prepare(path)?, busy_timeout: options.busy_timeout };
-        let (path, readers) = (place.path.clone(), Arc::new(Readers::new(place.clone())));
-        let writer = Writer::start(place, Arc::clone(&clock), Arc::clone(&readers))?;
-        Ok(Self { clock, writer, readers, followers: Followers::new(None), path })
+        let readers = Arc::new(Readers::new(place.clone()));
+        let writer = Writer::start(place.clone(), Arc::clone(&clock), Arc::clone(&readers))?;
+        Ok(Self { clock, writer, readers, followers: Followers::new(None), place })
     }
 }
 
@@ -104,8 +105,8 @@ impl Journal for SqliteJournal {
     fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<(RunHold, Appended), JournalError>> {
         Box::pin(async move {
             // Before the run can be seen: a run that nobody holds is one whose driver died.
-            let lock =
-                hold::take(&self.path, &run.run_id)?.ok_or_else(|| JournalError::Exists(run.run_id.to_string()))?;
+            let lock = hold::take(&self.place.path, &run.run_id)?
+                .ok_or_else(|| JournalError::Exists(run.run_id.to_string()))?;
             let created = self.writer.begin(move |connection, now| write::create_run(connection, run, now));
             let (lease, appended) = created.await?;
             Ok((RunHold::new(lease, lock), appended))
@@ -114,7 +115,7 @@ impl Journal for SqliteJournal {
 
     fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
         Box::pin(async move {
-            let Some(lock) = hold::take(&self.path, run)? else { return Ok(None) };
+            let Some(lock) = hold::take(&self.place.path, run)? else { return Ok(None) };
             let run = run.clone();
             let work = {
                 let run = run.clone();
@@ -250,6 +251,10 @@ impl Journal for SqliteJournal {
     fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>> {
         // Asked of the writer's connection: what that one is set to is what counts, and it shows that one can write.
         Box::pin(self.writer.commit(|connection, _now| read::describe(connection)))
+    }
+
+    fn upkeep(&self) -> &dyn Upkeep {
+        self
     }
 }
 

@@ -2,9 +2,9 @@
 //! that the contract does not know is [`JournalError::Corrupt`], never a guess.
 
 use lockgate_contract::approval::{Approval, ApprovalState};
+use lockgate_contract::digest::Digest;
 use lockgate_contract::document::{Document, Limits};
-use lockgate_contract::ids::ApprovalId;
-use lockgate_contract::ports::JournalError;
+use lockgate_contract::ports::{JournalError, KeptQuestion};
 use lockgate_contract::run::{RunKind, RunStatus};
 use lockgate_contract::time::Timestamp;
 
@@ -61,17 +61,9 @@ pub(crate) struct Answered {
 
 /// A question with what became of it.
 pub(crate) fn approval(question: String, answered: Answered) -> Result<Approval, JournalError> {
-    let asked: Approval = document(question, || "a question".to_owned())?
-        .decode()
-        .map_err(|error| JournalError::Corrupt(format!("a question cannot be read: {error}")))?;
-    Ok(Approval {
-        state: approval_state(&asked.approval_id, &answered.state)?,
-        decided_by: answered.decided_by,
-        decided_at: answered.decided_at.map(Timestamp::from_millis),
-        reason: answered.reason,
-        consumed_at: answered.consumed_at.map(Timestamp::from_millis),
-        ..asked
-    })
+    self::question(question, answered)?
+        .approval()
+        .map_err(|error| JournalError::Corrupt(format!("a question cannot be read: {error}")))
 }
 
 /// The question with its state at `now`.
@@ -79,7 +71,24 @@ pub(crate) fn as_of(approval: Approval, now: Timestamp) -> Approval {
     Approval { state: approval.state_at(now), ..approval }
 }
 
-fn approval_state(approval: &ApprovalId, word: &str) -> Result<ApprovalState, JournalError> {
+/// A digest that this program wrote.
+pub(crate) fn digest(text: &str) -> Result<Digest, JournalError> {
+    text.parse().map_err(|_| JournalError::Corrupt(format!("`{text}` is no digest")))
+}
+
+/// The question as its columns keep it.
+pub(crate) fn question(question: String, answered: Answered) -> Result<KeptQuestion, JournalError> {
+    Ok(KeptQuestion {
+        question: document(question, || "a question".to_owned())?,
+        state: approval_state(&answered.state)?,
+        decided_by: answered.decided_by,
+        decided_at: answered.decided_at.map(Timestamp::from_millis),
+        reason: answered.reason,
+        consumed_at: answered.consumed_at.map(Timestamp::from_millis),
+    })
+}
+
+fn approval_state(word: &str) -> Result<ApprovalState, JournalError> {
     [
         ApprovalState::Pending,
         ApprovalState::Granted,
@@ -89,7 +98,7 @@ fn approval_state(approval: &ApprovalId, word: &str) -> Result<ApprovalState, Jo
     ]
     .into_iter()
     .find(|known| known.word() == word)
-    .ok_or_else(|| JournalError::Corrupt(format!("approval `{approval}` has the unknown state `{word}`")))
+    .ok_or_else(|| JournalError::Corrupt(format!("a question has the unknown state `{word}`")))
 }
 
 /// A text that this program wrote.

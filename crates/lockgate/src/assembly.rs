@@ -232,7 +232,8 @@ impl Assembly {
     /// A runner without a model, for direct calls.
     pub fn caller(&self, options: RunnerOptions) -> Runner {
         let parallel_reads = self.run_file.gate.parallel_reads.unwrap_or(options.parallel_reads);
-        Runner::new(Arc::clone(&self.gate), Arc::new(RandomIds), RunnerOptions { parallel_reads, ..options })
+        let chain = self.run_file.journal.chain || options.chain;
+        Runner::new(Arc::clone(&self.gate), Arc::new(RandomIds), RunnerOptions { parallel_reads, chain, ..options })
     }
 
     /// The run that the file describes.

@@ -158,6 +158,7 @@ pub(crate) fn new_run(run: &RunId, caller: u32) -> Result<NewRun, Failure> {
         tenant: "tenant".to_owned(),
         kind: RunKind::Agent,
         title: String::new(),
+        chained: false,
         started: event("run.started", &format!("tag-{caller}-start"), 0)?,
     })
 }

@@ -1,11 +1,18 @@
-//! `lockgate journal`: whether the events of a journal keep what Lockgate promises.
+//! `lockgate journal`: whether it keeps what Lockgate promises, and what is done with whole runs.
+
+mod export;
+mod heads;
+mod import;
+mod prune;
+mod stats;
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use lockgate::contract::digest::Digest;
 use lockgate::contract::event::Event;
 use lockgate::contract::ids::RunId;
-use lockgate::contract::ports::{Journal, JournalError, RunFilter};
+use lockgate::contract::ports::{Journal, JournalError};
 use lockgate::harness::check::{self, Defect, Export, Invariant};
 use lockgate::host::files;
 
@@ -16,7 +23,7 @@ use crate::output::Output;
 use crate::render::defect::{CheckView, CheckedRun, defect_lines, run_line, summary};
 use crate::stored::{JournalArgument, Stored};
 
-/// Check a journal
+/// Check, move, prune and count what a journal holds
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -26,6 +33,11 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(Check),
+    Export(export::Arguments),
+    Import(import::Arguments),
+    Prune(prune::Arguments),
+    Stats(stats::Arguments),
+    Heads(heads::Arguments),
 }
 
 /// Name the invariants that events break, and the events that break them
@@ -36,7 +48,7 @@ docs/journal.md says what each invariant means, and what it looks like when it i
 Examples:
   lockgate journal check
   lockgate journal check 34c5 --format json
-  lockgate runs show 34c5 --all --format jsonl > run.jsonl
+  lockgate journal export 34c5 --file run.jsonl
   lockgate journal check --file run.jsonl
 
 Exit codes:
@@ -47,9 +59,13 @@ struct Check {
     /// Only these runs: their ids, or the starts of them
     #[arg(value_name = "RUN", conflicts_with = "file")]
     runs: Vec<String>,
-    /// Exported events in place of a journal, as `lockgate runs show RUN --all --format jsonl` prints them
+    /// An export in place of a journal, as `lockgate journal export` writes it or `lockgate runs show RUN --all
+    /// --format jsonl` prints it
     #[arg(long, value_name = "FILE", conflicts_with = "journal")]
     file: Option<PathBuf>,
+    /// The hash that the last event of a run must have, as `lockgate journal heads` printed it
+    #[arg(long, value_name = "RUN=HASH", value_parser = heads::expected)]
+    head: Vec<(RunId, Digest)>,
     /// How the defects are printed
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -60,47 +76,49 @@ struct Check {
 pub(crate) async fn execute(arguments: Arguments, output: &Output) -> Result<Exit, CliError> {
     match arguments.command {
         Command::Check(arguments) => check(arguments, output).await,
+        Command::Export(arguments) => export::execute(arguments, output).await,
+        Command::Import(arguments) => import::execute(arguments, output).await,
+        Command::Prune(arguments) => prune::execute(arguments, output).await,
+        Command::Stats(arguments) => stats::execute(arguments, output).await,
+        Command::Heads(arguments) => heads::execute(arguments, output).await,
     }
 }
 
 async fn check(arguments: Check, output: &Output) -> Result<Exit, CliError> {
-    let (runs, unreadable) = match arguments.file {
+    let heads = arguments.head;
+    let (mut runs, unreadable) = match arguments.file {
         Some(path) => {
             let bytes = files::read(&path).map_err(|cause| CliError::File { path, cause })?;
             let Export { runs, unreadable } = Export::read(&bytes);
-            let checked = runs.iter().map(|run| checked(run.run_id.clone(), &run.events)).collect();
+            let checked = runs.iter().map(|run| checked(run.run_id.clone(), &run.events, &heads)).collect();
             (checked, unreadable)
         }
-        None => (stored(&Stored::open(arguments.journal.journal.as_deref())?, &arguments.runs).await?, Vec::new()),
+        None => {
+            (stored(&Stored::open(arguments.journal.journal.as_deref())?, &arguments.runs, &heads).await?, Vec::new())
+        }
     };
+    runs.extend(heads::missing(&heads, &runs));
     print(&runs, &unreadable, arguments.format, output);
     let clean = unreadable.is_empty() && runs.iter().all(|run| run.defects.is_empty());
     Ok(if clean { Exit::Ok } else { Exit::Failed })
 }
 
 /// The runs of a journal, newest first, or those that were named.
-async fn stored(stored: &Stored, named: &[String]) -> Result<Vec<CheckedRun>, CliError> {
-    let mut ids: Vec<RunId> = Vec::new();
+async fn stored(stored: &Stored, named: &[String], heads: &[(RunId, Digest)]) -> Result<Vec<CheckedRun>, CliError> {
+    let mut ids = stored.runs(named).await?;
     if named.is_empty() {
-        let all = RunFilter { limit: u32::MAX, ..RunFilter::default() };
-        ids.extend(stored.journal.runs(all).await?.into_iter().map(|run| run.run_id));
-    }
-    for typed in named {
-        let id = stored.find_run(typed).await?;
-        if !ids.contains(&id) {
-            ids.push(id);
-        }
+        ids.reverse();
     }
     let mut runs = Vec::with_capacity(ids.len());
     for id in ids {
-        runs.push(checked_in(stored.journal.as_ref(), id).await?);
+        runs.push(checked_in(stored.journal.as_ref(), id, heads).await?);
     }
     Ok(runs)
 }
 
-async fn checked_in(journal: &dyn Journal, run_id: RunId) -> Result<CheckedRun, CliError> {
+async fn checked_in(journal: &dyn Journal, run_id: RunId, heads: &[(RunId, Digest)]) -> Result<CheckedRun, CliError> {
     match journal.events(&run_id, 0).await {
-        Ok(events) => Ok(checked(run_id, &events)),
+        Ok(events) => Ok(checked(run_id, &events, heads)),
         // One run that cannot be read hides nothing about the others.
         Err(JournalError::Corrupt(text)) => {
             let defect = Defect { invariant: Invariant::Unreadable, seqs: Vec::new(), call_id: None, text };
@@ -110,8 +128,10 @@ async fn checked_in(journal: &dyn Journal, run_id: RunId) -> Result<CheckedRun, 
     }
 }
 
-fn checked(run_id: RunId, events: &[Event]) -> CheckedRun {
-    CheckedRun { run_id, events: events.len(), defects: check::events(events) }
+fn checked(run_id: RunId, events: &[Event], heads: &[(RunId, Digest)]) -> CheckedRun {
+    let mut defects = check::events(events);
+    defects.extend(heads::differing(heads, &run_id, events));
+    CheckedRun { run_id, events: events.len(), defects }
 }
 
 fn print(runs: &[CheckedRun], unreadable: &[Defect], format: Format, output: &Output) {

@@ -59,7 +59,12 @@ fn event_schema() -> Value {
                 "type": "string",
                 "pattern": "^run-[0-9a-f]{12}:step-[0-9]+:call-[0-9]+(\\.[0-9]+)*$"
             },
-            "data": { "description": "Typed by `type` and `v`.", "type": "object" }
+            "data": { "description": "Typed by `type` and `v`.", "type": "object" },
+            "hash": {
+                "description": "Over the event and the hash of the one before it, where the run is chained.",
+                "type": "string",
+                "pattern": "^sha256:[0-9a-f]{64}$"
+            }
         }
     })
 }

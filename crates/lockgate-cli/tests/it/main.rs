@@ -8,6 +8,7 @@
 mod approvals;
 mod call;
 mod command;
+mod compatibility;
 mod errors;
 mod examples;
 mod explain;

@@ -121,6 +121,7 @@ proptest! {
             step,
             call_id: None,
             data: Document::parse(data.clone(), Limits::OWN).unwrap().into(),
+            hash: None,
         };
         let text = serde_json::to_string(&event).unwrap();
         prop_assert!(text.contains(&data));

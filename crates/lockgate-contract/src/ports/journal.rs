@@ -11,7 +11,7 @@ use crate::digest::Digest;
 use crate::effect::Effect;
 use crate::event::{Body, Event, NewEvent};
 use crate::ids::{ApprovalId, ArtifactId, CallId, RunId};
-use crate::ports::BoxFuture;
+use crate::ports::{BoxFuture, Upkeep};
 use crate::run::{RunKind, RunStart, RunStatus};
 use crate::time::Timestamp;
 
@@ -120,6 +120,9 @@ pub trait Journal: Send + Sync {
 
     /// One line a fact, for `lockgate doctor`: where it is, what it promises, which schema version.
     fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>>;
+
+    /// What is done with whole runs: moving, removing, counting them.
+    fn upkeep(&self) -> &dyn Upkeep;
 }
 
 /// Which driver of a run writes: the run, and how often the right to drive it was taken. The higher epoch shuts out the
@@ -183,6 +186,8 @@ pub struct NewRun {
     pub kind: RunKind,
     /// What was asked, scrubbed: for lists.
     pub title: String,
+    /// Whether each event carries a hash over itself and the one before it.
+    pub chained: bool,
     /// `run.started`.
     pub started: NewEvent,
 }
@@ -195,6 +200,7 @@ impl NewRun {
             tenant: start.subject.tenant.clone(),
             kind: start.kind,
             title: start.task.clone().unwrap_or_default(),
+            chained: start.chained,
             started: NewEvent::new(0, None, Body::RunStarted(Box::new(start))),
         }
     }
@@ -219,6 +225,8 @@ pub struct RunRecord {
     pub created_at: Timestamp,
     /// When its last event came.
     pub updated_at: Timestamp,
+    /// The hash of its last event, where its events are chained.
+    pub head: Option<Digest>,
 }
 
 /// The right to start one attempt of one call.

@@ -289,6 +289,7 @@ pub(crate) async fn create_run(journal: &dyn Journal, run_id: &RunId) {
         tenant: "default".to_owned(),
         kind: RunKind::Agent,
         title: String::new(),
+        chained: false,
         started,
     };
     journal.create_run(run).await.unwrap();

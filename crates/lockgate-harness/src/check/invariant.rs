@@ -52,6 +52,10 @@ invariants! {
         holds: "The events are numbered 1, 2, 3… in the order in which they were stored.",
         broken: "A `seq` is missing, is there twice, or stands behind a higher one.",
     }
+    Chain = "chain" ["R-209"] {
+        holds: "In a run that promises hashes each event carries the one that ties it to all events before it.",
+        broken: "A `hash` is missing, or is not that of this event behind the one before it: an event was altered, removed or put in between. Who can rewrite all of them hides it from everybody who did not keep the last hash elsewhere: `lockgate journal heads` prints it, `lockgate journal check --head RUN=HASH` compares it.",
+    }
     Beginning = "beginning" ["R-143", "R-201"] {
         holds: "The first event is `run.started`, which holds what the run is bound to, and there is no second one.",
         broken: "Event 1 is something else, or a `run.started` stands further down.",

@@ -9,7 +9,7 @@ use lockgate_contract::event::{Event, EventType, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
     Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError,
-    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling,
+    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling, Upkeep,
 };
 
 /// What happens to a commit.
@@ -181,5 +181,9 @@ impl Journal for Faulty {
 
     fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>> {
         self.inner.describe()
+    }
+
+    fn upkeep(&self) -> &dyn Upkeep {
+        self.inner.upkeep()
     }
 }

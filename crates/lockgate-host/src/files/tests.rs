@@ -43,3 +43,18 @@ fn resolving_follows_links_and_a_link_to_nowhere_is_there() {
     assert!(is_there(&root.join("broken")).unwrap());
     assert!(!is_there(&root.join("absent")).unwrap());
 }
+
+#[test]
+fn a_new_file_is_there_when_it_is_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new");
+    let mut file = NewFile::create(&path).unwrap();
+    file.write(b"one\r\n").unwrap();
+    file.write(b"two").unwrap();
+    file.finish().unwrap();
+    assert_eq!(lines(&path).unwrap().map(Result::unwrap).collect::<Vec<_>>(), ["one\r", "two"]);
+    assert_eq!(NewFile::create(&path).unwrap_err().kind(), ErrorKind::AlreadyExists);
+    let unfinished = folder.path().join("unfinished");
+    drop(NewFile::create(&unfinished).unwrap());
+    assert!(!is_there(&unfinished).unwrap());
+}

@@ -9,7 +9,7 @@ use lockgate_contract::ports::{Appended, JournalError};
 use super::connection::Values;
 use super::statements::Statement;
 use super::transaction::{Locked, Transaction};
-use crate::rules::StatusChange;
+use crate::rules::{self, StatusChange};
 use crate::stored::column;
 
 /// Adds events to a locked run.
@@ -29,16 +29,27 @@ pub(super) async fn add(
         StatusChange::Clear => (true, None),
         StatusChange::Set(status) => (true, Some(status.word())),
     };
-    let Locked { run, tenant, next_seq, now, .. } = locked;
+    let Locked { run, tenant, next_seq, now, head, .. } = locked;
     let mut appended: Appended = Vec::with_capacity(events.len());
     for (seq, event) in (next_seq.unsigned_abs()..).zip(events) {
         appended.push(event.numbered(run.clone(), seq, now));
     }
+    let head = head.map(|head| rules::tie(head, &mut appended).to_string());
     let rows = Columns::of(&appended);
     let (count, now) = (column(appended.len() as u64), now.as_millis());
-    let advance: Values<'_> = &[&run.as_str(), &count, &now, &changes, &status, &next_seq];
-    let insert: Values<'_> =
-        &[&tenant, &run.as_str(), &now, &rows.seq, &rows.kind, &rows.v, &rows.step, &rows.call_id, &rows.data];
+    let advance: Values<'_> = &[&run.as_str(), &count, &now, &changes, &status, &next_seq, &head];
+    let insert: Values<'_> = &[
+        &tenant,
+        &run.as_str(),
+        &rows.at,
+        &rows.seq,
+        &rows.kind,
+        &rows.v,
+        &rows.step,
+        &rows.call_id,
+        &rows.data,
+        &rows.hash,
+    ];
     let (advanced, _) = try_join(
         transaction.execute_to(Point::AppendNumbers, Statement::Advance, advance),
         transaction.execute_to(Point::AppendEvent, Statement::InsertEvents, insert),
@@ -53,24 +64,28 @@ pub(super) async fn add(
 }
 
 /// Events by column: however many they are, they are one statement.
-struct Columns<'e> {
-    seq: Vec<i64>,
-    kind: Vec<&'e str>,
-    v: Vec<i64>,
-    step: Vec<i64>,
-    call_id: Vec<Option<&'e str>>,
-    data: Vec<&'e str>,
+pub(super) struct Columns<'e> {
+    pub(super) seq: Vec<i64>,
+    pub(super) at: Vec<i64>,
+    pub(super) kind: Vec<&'e str>,
+    pub(super) v: Vec<i64>,
+    pub(super) step: Vec<i64>,
+    pub(super) call_id: Vec<Option<&'e str>>,
+    pub(super) data: Vec<&'e str>,
+    pub(super) hash: Vec<Option<String>>,
 }
 
 impl<'e> Columns<'e> {
-    fn of(events: &'e [Event]) -> Self {
+    pub(super) fn of(events: &'e [Event]) -> Self {
         Self {
             seq: events.iter().map(|event| column(event.seq)).collect(),
+            at: events.iter().map(|event| event.at.as_millis()).collect(),
             kind: events.iter().map(|event| event.kind.word()).collect(),
             v: events.iter().map(|event| i64::from(event.v)).collect(),
             step: events.iter().map(|event| i64::from(event.step)).collect(),
             call_id: events.iter().map(|event| event.call_id.as_ref().map(CallId::as_str)).collect(),
             data: events.iter().map(|event| event.data.text()).collect(),
+            hash: events.iter().map(|event| event.hash.map(|hash| hash.to_string())).collect(),
         }
     }
 }

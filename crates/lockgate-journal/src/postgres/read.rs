@@ -11,7 +11,7 @@ use tokio_postgres::Row;
 
 use super::statements::Statement;
 use super::transaction::{Transaction, get};
-use crate::rules::{CallState, StoredCall};
+use crate::rules::{StoredCall, call_state};
 use crate::stored::{self, Answered, as_of, column, document, number};
 
 /// One run.
@@ -51,7 +51,7 @@ pub(super) async fn call(
     let Some(row) = transaction.row(Statement::Call, &[&run.as_str(), &call.as_str()]).await? else {
         return Ok(None);
     };
-    Ok(Some(StoredCall { state: CallState::from_word(get(&row, 0)?)?, attempt: number(get(&row, 1)?)? }))
+    Ok(Some(StoredCall { state: call_state(get(&row, 0)?)?, attempt: number(get(&row, 1)?)? }))
 }
 
 /// Who has a caller's key, and until when. Whoever else wants to know waits until this transaction ends.
@@ -67,7 +67,7 @@ pub(super) async fn key_holder(
     let holder = KeyHolder {
         run_id: RunId::new(get::<String>(&row, 0)?),
         call_id: CallId::new(get::<String>(&row, 1)?),
-        request: request.parse().map_err(|_| JournalError::Corrupt(format!("`{request}` is no digest")))?,
+        request: stored::digest(request)?,
     };
     Ok(Some((holder, Timestamp::from_millis(get(&row, 3)?))))
 }
@@ -157,6 +157,7 @@ fn run_row(row: &Row) -> Result<RunRecord, JournalError> {
         last_seq: number(get::<i64>(row, 5)?.saturating_sub(1))?,
         created_at: Timestamp::from_millis(get(row, 6)?),
         updated_at: Timestamp::from_millis(get(row, 7)?),
+        head: get::<Option<&str>>(row, 8)?.map(stored::digest).transpose()?,
     })
 }
 
@@ -171,6 +172,7 @@ fn event_row(run: &RunId, row: &Row) -> Result<Event, JournalError> {
         step: number(get(row, 4)?)?,
         call_id: get::<Option<String>>(row, 5)?.map(CallId::new),
         data: document(get(row, 6)?, || format!("event {seq} of run `{run}`"))?.into(),
+        hash: get::<Option<&str>>(row, 7)?.map(stored::digest).transpose()?,
     })
 }
 
@@ -186,11 +188,11 @@ fn approval_row(row: &Row) -> Result<Approval, JournalError> {
 }
 
 /// A text that stands as bytes, because it may hold what PostgreSQL's text cannot.
-fn text(row: &Row, at: usize) -> Result<String, JournalError> {
+pub(super) fn text(row: &Row, at: usize) -> Result<String, JournalError> {
     optional_text(row, at)?.ok_or_else(|| JournalError::Corrupt("a text is missing".to_owned()))
 }
 
-fn optional_text(row: &Row, at: usize) -> Result<Option<String>, JournalError> {
+pub(super) fn optional_text(row: &Row, at: usize) -> Result<Option<String>, JournalError> {
     let bytes: Option<Vec<u8>> = get(row, at)?;
     bytes
         .map(|bytes| {

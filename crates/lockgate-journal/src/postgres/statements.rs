@@ -33,10 +33,10 @@ statements! {
     Now: "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
     /// INVARIANT: whoever writes into a run has this lock; so its numbers have no gaps, and its lease is looked at in the
     /// transaction that writes.
-    Lock: "SELECT tenant, epoch, next_seq, lease_until FROM lockgate.run WHERE run_id = $1 FOR UPDATE";
+    Lock: "SELECT tenant, epoch, next_seq, lease_until, head FROM lockgate.run WHERE run_id = $1 FOR UPDATE";
     CreateRun: "INSERT INTO lockgate.run (run_id, tenant, kind, title, next_seq, epoch, lease_holder, lease_until,
-                                          created_at, updated_at)
-                VALUES ($1, $2, $3, $4, 1, $5, $6, $7, $8, $8)
+                                          created_at, updated_at, head)
+                VALUES ($1, $2, $3, $4, 1, $5, $6, $7, $8, $8, $9)
                 ON CONFLICT (run_id) DO NOTHING";
     TakeLease: "UPDATE lockgate.run SET epoch = $2, lease_holder = $3, lease_until = $4 WHERE run_id = $1";
     /// The step that a run is in.
@@ -45,12 +45,13 @@ statements! {
     ReleaseLease: "UPDATE lockgate.run SET lease_holder = NULL, lease_until = NULL WHERE run_id = $1 AND epoch = $2";
     /// Takes numbers from the run's counter.
     Advance: "UPDATE lockgate.run
-              SET next_seq = next_seq + $2, updated_at = $3, status = CASE WHEN $4 THEN $5 ELSE status END
+              SET next_seq = next_seq + $2, updated_at = $3, status = CASE WHEN $4 THEN $5 ELSE status END, head = $7
               WHERE run_id = $1 AND next_seq = $6";
-    InsertEvents: "INSERT INTO lockgate.event (tenant, run_id, seq, at, kind, v, step, call_id, data)
-                   SELECT $1, $2, e.seq, $3, e.kind, e.v, e.step, e.call_id, e.data
-                   FROM unnest($4::bigint[], $5::text[], $6::bigint[], $7::bigint[], $8::text[], $9::text[])
-                        AS e (seq, kind, v, step, call_id, data)";
+    InsertEvents: "INSERT INTO lockgate.event (tenant, run_id, seq, at, kind, v, step, call_id, data, hash)
+                   SELECT $1, $2, e.seq, e.at, e.kind, e.v, e.step, e.call_id, e.data, e.hash
+                   FROM unnest($3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::bigint[], $8::text[], $9::text[],
+                               $10::text[])
+                        AS e (at, seq, kind, v, step, call_id, data, hash)";
     /// Tells whoever watches which runs have something new.
     Notify: "SELECT pg_notify('lockgate_runs', run_id) FROM unnest($1::text[]) AS run_id";
     Ask: "INSERT INTO lockgate.approval (approval_id, tenant, run_id, call_id, state, requested_at, expires_at, question)
@@ -82,11 +83,11 @@ statements! {
     Keep: "INSERT INTO lockgate.artifact (tenant, run_id, artifact_id, text) VALUES ($1, $2, $3, $4)
            ON CONFLICT (run_id, artifact_id) DO NOTHING";
     Decide: "UPDATE lockgate.approval SET state = $2, decided_by = $3, decided_at = $4, reason = $5 WHERE approval_id = $1";
-    Run: "SELECT run_id, tenant, kind, title, status, next_seq, created_at, updated_at FROM lockgate.run WHERE run_id = $1";
-    Runs: "SELECT run_id, tenant, kind, title, status, next_seq, created_at, updated_at FROM lockgate.run
+    Run: "SELECT run_id, tenant, kind, title, status, next_seq, created_at, updated_at, head FROM lockgate.run WHERE run_id = $1";
+    Runs: "SELECT run_id, tenant, kind, title, status, next_seq, created_at, updated_at, head FROM lockgate.run
            WHERE $1::text IS NULL OR status = $1 ORDER BY created_at DESC, place DESC LIMIT $2";
     /// Whoever looks at the same moment is shown others, and a run into which somebody writes at this moment is driven.
-    Ready: "SELECT run_id, tenant, kind, title, status, next_seq, created_at, updated_at FROM lockgate.run
+    Ready: "SELECT run_id, tenant, kind, title, status, next_seq, created_at, updated_at, head FROM lockgate.run
             WHERE (status IS NULL OR status IN ('waiting_for_approval', 'needs_reconciliation'))
               AND (lease_until IS NULL OR lease_until <= $2)
               AND CASE
@@ -102,7 +103,7 @@ statements! {
                             WHERE c.run_id = a.run_id AND c.call_id = a.call_id AND c.state IN ('unknown', 'settled')))
                   END
             ORDER BY updated_at, place LIMIT $1 FOR UPDATE OF run SKIP LOCKED";
-    Events: "SELECT seq, at, kind, v, step, call_id, data FROM lockgate.event WHERE run_id = $1 AND seq > $2 ORDER BY seq";
+    Events: "SELECT seq, at, kind, v, step, call_id, data, hash FROM lockgate.event WHERE run_id = $1 AND seq > $2 ORDER BY seq";
     Call: "SELECT state, attempt FROM lockgate.call WHERE run_id = $1 AND call_id = $2";
     RunOfApproval: "SELECT run_id FROM lockgate.approval WHERE approval_id = $1";
     Approval: "SELECT question, state, decided_by, decided_at, reason, consumed_at FROM lockgate.approval
@@ -115,4 +116,47 @@ statements! {
     Artifact: "SELECT text FROM lockgate.artifact WHERE run_id = $1 AND artifact_id = $2";
     Describe: "SELECT current_database()::text, (SELECT count(*) FROM lockgate.run),
                       pg_database_size(current_database()), (SELECT max(version) FROM lockgate.meta)";
+    Epoch: "SELECT epoch FROM lockgate.run WHERE run_id = $1";
+    Questions: "SELECT question, state, decided_by, decided_at, reason, consumed_at FROM lockgate.approval
+                WHERE run_id = $1 ORDER BY place";
+    Calls: "SELECT call_id, state, attempt, step, tool_name, effect, arguments_digest, idempotency_key, approval_id,
+                   started_at, settled_at
+            FROM lockgate.call WHERE run_id = $1 ORDER BY call_id";
+    Artifacts: "SELECT artifact_id, text FROM lockgate.artifact WHERE run_id = $1 ORDER BY artifact_id";
+    Keys: "SELECT tenant, key, request, call_id, expires_at FROM lockgate.caller_key WHERE run_id = $1 ORDER BY tenant, key";
+    ImportRun: "INSERT INTO lockgate.run (run_id, tenant, kind, title, status, next_seq, epoch, created_at, updated_at, head)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+                ON CONFLICT (run_id) DO NOTHING";
+    ImportQuestion: "INSERT INTO lockgate.approval (approval_id, tenant, run_id, call_id, state, requested_at, expires_at,
+                                                    question, decided_by, decided_at, reason, consumed_at)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                     ON CONFLICT (approval_id) DO NOTHING";
+    ImportCall: "INSERT INTO lockgate.call (tenant, run_id, call_id, state, attempt, step, tool_name, effect,
+                                            arguments_digest, idempotency_key, approval_id, started_at, settled_at)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+    /// What speaks against removing a run.
+    Standing: "SELECT EXISTS (SELECT 1 FROM lockgate.approval
+                              WHERE run_id = $1 AND state IN ('pending', 'granted') AND expires_at > $2),
+                      EXISTS (SELECT 1 FROM lockgate.call WHERE run_id = $1 AND state IN ('running', 'unknown')),
+                      EXISTS (SELECT 1 FROM lockgate.caller_key WHERE run_id = $1 AND expires_at > $2)";
+    /// Says to the trigger that guards events which run goes with this transaction.
+    NamePruned: "SELECT set_config('lockgate.pruning', $1, true)";
+    RemoveKeys: "DELETE FROM lockgate.caller_key WHERE run_id = $1";
+    RemoveCalls: "DELETE FROM lockgate.call WHERE run_id = $1";
+    RemoveQuestions: "DELETE FROM lockgate.approval WHERE run_id = $1";
+    RemoveArtifacts: "DELETE FROM lockgate.artifact WHERE run_id = $1";
+    RemoveEvents: "DELETE FROM lockgate.event WHERE run_id = $1";
+    RemoveRun: "DELETE FROM lockgate.run WHERE run_id = $1";
+    RunsByStatus: "SELECT status, count(*) FROM lockgate.run GROUP BY status ORDER BY status NULLS FIRST";
+    Stats: "SELECT (SELECT coalesce(sum(next_seq - 1), 0)::bigint FROM lockgate.run),
+                   (SELECT count(*) FROM lockgate.artifact),
+                   (SELECT coalesce(sum(octet_length(text)), 0)::bigint FROM lockgate.artifact),
+                   (SELECT count(*) FROM lockgate.approval WHERE state = ANY ($1::text[]) AND expires_at > $2),
+                   (SELECT count(*) FROM lockgate.call WHERE state IN ('running', 'unknown') AND state = $3),
+                   (SELECT count(*) FROM lockgate.caller_key),
+                   (SELECT min(created_at) FROM lockgate.run), (SELECT max(updated_at) FROM lockgate.run),
+                   (SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
+                    FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+                    WHERE n.nspname = 'lockgate' AND c.relkind IN ('r', 'p')),
+                   (SELECT max(version) FROM lockgate.meta)";
 }

@@ -17,6 +17,7 @@ use std::sync::OnceLock;
 
 use futures_util::TryFutureExt as _;
 use futures_util::future::try_join;
+use lockgate_contract::digest::Digest;
 use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ids::RunId;
 use lockgate_contract::ports::{BoxFuture, JournalError, Lease};
@@ -29,7 +30,7 @@ use super::fault::{before, unreadable, within};
 use super::pool::Pool;
 use super::server::Server;
 use super::statements::Statement;
-use crate::stored::number;
+use crate::stored::{digest, number};
 
 /// What a transaction may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,6 +125,8 @@ pub(super) struct Locked {
     pub(super) epoch: u64,
     pub(super) next_seq: i64,
     pub(super) lease_until: Option<Timestamp>,
+    /// The hash of the last event, where they are chained.
+    pub(super) head: Option<Digest>,
     /// When it was locked.
     pub(super) now: Timestamp,
 }
@@ -157,6 +160,7 @@ impl Transaction<'_> {
             epoch: number(get(&row, 1)?)?,
             next_seq: get(&row, 2)?,
             lease_until: get::<Option<i64>>(&row, 3)?.map(Timestamp::from_millis),
+            head: get::<Option<&str>>(&row, 4)?.map(digest).transpose()?,
             now,
         })
     }

@@ -9,12 +9,12 @@ use std::time::Duration;
 use futures_util::future::{try_join, try_join3};
 use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::document::Document;
-use lockgate_contract::event::NewEvent;
+use lockgate_contract::event::{Chain, NewEvent};
 use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{
-    Appended, CallerKey, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, Lease, NewRun, Settling,
-    StoredArtifact,
+    Appended, CallState, CallerKey, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, Lease, NewRun,
+    Settling, StoredArtifact,
 };
 use lockgate_contract::time::Timestamp;
 
@@ -23,7 +23,7 @@ use super::connection::Values;
 use super::read;
 use super::statements::Statement;
 use super::transaction::{Locked, Transaction};
-use crate::rules::{self, CallState};
+use crate::rules;
 use crate::stored::{column, kind_word};
 
 /// Makes a run with its first event. The lease of its maker stands for `ttl`.
@@ -34,6 +34,7 @@ pub(super) async fn create_run(
 ) -> Result<(Lease, Appended), JournalError> {
     let now = transaction.now().await?;
     let lease = Lease::first(run.run_id);
+    let head = run.chained.then(|| Chain::begin(&lease.run_id).head());
     let made = transaction
         .execute_to(
             Point::CreateRun,
@@ -47,6 +48,7 @@ pub(super) async fn create_run(
                 &rules::holder(),
                 &now.after(ttl).as_millis(),
                 &now.as_millis(),
+                &head.map(|head| head.to_string()),
             ],
         )
         .await?;
@@ -59,6 +61,7 @@ pub(super) async fn create_run(
         epoch: lease.epoch,
         next_seq: 1,
         lease_until: None,
+        head,
         now,
     };
     let appended = add(transaction, locked, vec![run.started]).await?;

@@ -87,6 +87,7 @@ fn live(connection: &Connection) {
         tenant: "t".to_owned(),
         kind: RunKind::Agent,
         title: String::new(),
+        chained: true,
         started: event("run.started"),
     };
     write::create_run(connection, new_run, NOW).unwrap();

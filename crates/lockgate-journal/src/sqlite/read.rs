@@ -11,10 +11,10 @@ use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use super::connection::settings;
 use super::fault::storage;
 use super::schema;
-use crate::rules::{CallState, StoredCall};
+use crate::rules::{StoredCall, call_state};
 use crate::stored::{self, Answered, as_of, column, document, number};
 
-const RUN: &str = "SELECT run_id, tenant, kind, title, status, next_seq, created_at, updated_at FROM run";
+const RUN: &str = "SELECT run_id, tenant, kind, title, status, next_seq, created_at, updated_at, head FROM run";
 const APPROVAL: &str = "SELECT question, state, decided_by, decided_at, reason, consumed_at FROM approval";
 
 /// One run.
@@ -44,7 +44,7 @@ pub(super) fn call(connection: &Connection, run: &RunId, call: &CallId) -> Resul
     let sql = "SELECT state, attempt FROM call WHERE run_id = ?1 AND call_id = ?2";
     one(connection, sql, [run.as_str(), call.as_str()], |row| {
         let state: String = get(row, 0)?;
-        Ok(StoredCall { state: CallState::from_word(&state)?, attempt: get(row, 1)? })
+        Ok(StoredCall { state: call_state(&state)?, attempt: get(row, 1)? })
     })
 }
 
@@ -57,11 +57,10 @@ pub(super) fn key_holder(
     let sql = "SELECT run_id, call_id, request, expires_at FROM caller_key WHERE tenant = ?1 AND key = ?2";
     one(connection, sql, [tenant, key], |row| {
         let request: String = get(row, 2)?;
-        let request = request.parse().map_err(|_| JournalError::Corrupt(format!("`{request}` is no digest")))?;
         let holder = KeyHolder {
             run_id: RunId::new(get::<String>(row, 0)?),
             call_id: CallId::new(get::<String>(row, 1)?),
-            request,
+            request: stored::digest(&request)?,
         };
         Ok((holder, Timestamp::from_millis(get(row, 3)?)))
     })
@@ -100,7 +99,8 @@ pub(super) fn ready(connection: &Connection, limit: u32, now: Timestamp) -> Resu
 /// The events of a run after `after`.
 pub(super) fn events(connection: &Connection, run: &RunId, after: u64) -> Result<Vec<Event>, JournalError> {
     require_run(connection, run)?;
-    let sql = "SELECT seq, at, kind, v, step, call_id, data FROM event WHERE run_id = ?1 AND seq > ?2 ORDER BY seq";
+    let sql =
+        "SELECT seq, at, kind, v, step, call_id, data, hash FROM event WHERE run_id = ?1 AND seq > ?2 ORDER BY seq";
     all(connection, sql, params![run.as_str(), column(after)], |row| {
         let seq = number(get(row, 0)?)?;
         let kind: String = get(row, 2)?;
@@ -114,6 +114,7 @@ pub(super) fn events(connection: &Connection, run: &RunId, after: u64) -> Result
             step: get(row, 4)?,
             call_id: call.map(CallId::new),
             data: document(get(row, 6)?, || format!("event {seq} of run `{run}`"))?.into(),
+            hash: get::<Option<String>>(row, 7)?.map(|hash| stored::digest(&hash)).transpose()?,
         })
     })
 }
@@ -197,6 +198,7 @@ fn run_row(row: &Row<'_>) -> Result<RunRecord, JournalError> {
         last_seq: number(get::<i64>(row, 5)?.saturating_sub(1))?,
         created_at: Timestamp::from_millis(get(row, 6)?),
         updated_at: Timestamp::from_millis(get(row, 7)?),
+        head: get::<Option<String>>(row, 8)?.map(|hash| stored::digest(&hash)).transpose()?,
     })
 }
 
@@ -211,11 +213,11 @@ fn approval_row(row: &Row<'_>) -> Result<Approval, JournalError> {
     stored::approval(get(row, 0)?, answered)
 }
 
-fn get<T: rusqlite::types::FromSql>(row: &Row<'_>, at: usize) -> Result<T, JournalError> {
+pub(super) fn get<T: rusqlite::types::FromSql>(row: &Row<'_>, at: usize) -> Result<T, JournalError> {
     row.get(at).map_err(storage)
 }
 
-fn one<T>(
+pub(super) fn one<T>(
     connection: &Connection,
     sql: &str,
     parameters: impl Params,
@@ -226,7 +228,7 @@ fn one<T>(
     found.transpose()
 }
 
-fn all<T>(
+pub(super) fn all<T>(
     connection: &Connection,
     sql: &str,
     parameters: impl Params,

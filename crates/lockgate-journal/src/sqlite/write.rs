@@ -2,8 +2,9 @@
 //! before an `Err` is undone.
 
 use lockgate_contract::approval::{Approval, ApprovalState};
+use lockgate_contract::digest::Digest;
 use lockgate_contract::document::Document;
-use lockgate_contract::event::NewEvent;
+use lockgate_contract::event::{Chain, Event, NewEvent};
 use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{
@@ -27,8 +28,8 @@ pub(super) fn create_run(
     let lease = Lease::first(run.run_id);
     let made = execute(
         connection,
-        "INSERT INTO run (run_id, tenant, kind, title, status, next_seq, created_at, updated_at, epoch)
-         VALUES (?1, ?2, ?3, ?4, NULL, 1, ?5, ?5, ?6)
+        "INSERT INTO run (run_id, tenant, kind, title, status, next_seq, created_at, updated_at, epoch, head)
+         VALUES (?1, ?2, ?3, ?4, NULL, 1, ?5, ?5, ?6, ?7)
          ON CONFLICT (run_id) DO NOTHING",
         params![
             lease.as_str(),
@@ -36,7 +37,8 @@ pub(super) fn create_run(
             stored::kind_word(run.kind),
             run.title,
             now.as_millis(),
-            stored::column(lease.epoch)
+            stored::column(lease.epoch),
+            run.chained.then(|| Chain::begin(&lease.run_id).head().to_string()),
         ],
     )?;
     if made == 0 {
@@ -79,29 +81,40 @@ fn add(connection: &Connection, run: &RunId, events: Vec<NewEvent>, now: Timesta
     if events.is_empty() {
         return Ok(Vec::new());
     }
-    let first = take_numbers(connection, run, &events, now)?;
+    let (first, head) = take_numbers(connection, run, &events, now)?;
     reach(Point::AppendNumbers);
-    let mut appended = Vec::with_capacity(events.len());
-    for (seq, event) in (first..).zip(events) {
-        let event = event.numbered(run.clone(), seq, now);
-        execute(
-            connection,
-            "INSERT INTO event (run_id, seq, at, kind, v, step, call_id, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            params![
-                run.as_str(),
-                stored::column(event.seq),
-                event.at.as_millis(),
-                event.kind.word(),
-                event.v,
-                event.step,
-                event.call_id.as_ref().map(CallId::as_str),
-                event.data.text(),
-            ],
-        )?;
+    let mut appended: Appended =
+        (first..).zip(events).map(|(seq, event)| event.numbered(run.clone(), seq, now)).collect();
+    if let Some(head) = head {
+        let head = rules::tie(head, &mut appended).to_string();
+        execute(connection, "UPDATE run SET head = ?2 WHERE run_id = ?1", params![run.as_str(), head])?;
+    }
+    for event in &appended {
+        insert_event(connection, event)?;
         reach(Point::AppendEvent);
-        appended.push(event);
     }
     Ok(appended)
+}
+
+/// Writes an event under the number that it has.
+pub(super) fn insert_event(connection: &Connection, event: &Event) -> Result<(), JournalError> {
+    execute(
+        connection,
+        "INSERT INTO event (run_id, seq, at, kind, v, step, call_id, data, hash)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        params![
+            event.run_id.as_str(),
+            stored::column(event.seq),
+            event.at.as_millis(),
+            event.kind.word(),
+            event.v,
+            event.step,
+            event.call_id.as_ref().map(CallId::as_str),
+            event.data.text(),
+            event.hash.map(|hash| hash.to_string()),
+        ],
+    )?;
+    Ok(())
 }
 
 /// Fails for a driver whose run was taken over.
@@ -116,7 +129,8 @@ fn holds(connection: &Connection, lease: &Lease) -> Result<bool, JournalError> {
     Ok(epoch == lease.epoch)
 }
 
-/// Raises the run's counter, and answers with the first of the numbers that were taken.
+/// Raises the run's counter, and answers with the first of the numbers that were taken, and with the hash of the event before
+/// it where the run's events are chained.
 ///
 /// INVARIANT: numbers have no gaps and no doubles, whoever writes: this row and the events are written in one
 /// transaction, which holds the file's only write lock.
@@ -125,26 +139,26 @@ fn take_numbers(
     run: &RunId,
     events: &[NewEvent],
     now: Timestamp,
-) -> Result<u64, JournalError> {
+) -> Result<(u64, Option<Digest>), JournalError> {
     let (changes, status) = match StatusChange::of(events) {
         StatusChange::Keep => (false, None),
         StatusChange::Clear => (true, None),
         StatusChange::Set(status) => (true, Some(status.word())),
     };
     let count = stored::column(events.len() as u64);
-    let first = connection
+    let (first, head): (i64, Option<String>) = connection
         .prepare_cached(
             "UPDATE run
              SET next_seq = next_seq + ?2, updated_at = ?3, status = CASE WHEN ?4 THEN ?5 ELSE status END
              WHERE run_id = ?1
-             RETURNING next_seq - ?2",
+             RETURNING next_seq - ?2, head",
         )
         .map_err(storage)?
-        .query_row(params![run.as_str(), count, now.as_millis(), changes, status], |row| row.get(0))
+        .query_row(params![run.as_str(), count, now.as_millis(), changes, status], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()
         .map_err(storage)?
         .ok_or_else(|| JournalError::NoSuchRun(run.clone()))?;
-    stored::number(first)
+    Ok((stored::number(first)?, head.map(|head| stored::digest(&head)).transpose()?))
 }
 
 /// Opens a question.
@@ -366,6 +380,6 @@ pub(super) fn decide(
     Ok(verdict.answer)
 }
 
-fn execute(connection: &Connection, sql: &str, parameters: impl Params) -> Result<usize, JournalError> {
+pub(super) fn execute(connection: &Connection, sql: &str, parameters: impl Params) -> Result<usize, JournalError> {
     connection.prepare_cached(sql).and_then(|mut statement| statement.execute(parameters)).map_err(storage)
 }

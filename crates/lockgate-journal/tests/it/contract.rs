@@ -37,3 +37,4 @@ mod keys;
 mod leases;
 mod ready;
 mod runs;
+mod upkeep;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use lockgate_contract::approval::ApprovalState;
 use lockgate_contract::ids::{ApprovalId, ArtifactId, RunId};
-use lockgate_contract::ports::{ClaimRefused, Journal, JournalError, Lease, RunFilter};
+use lockgate_contract::ports::{ClaimRefused, Journal, JournalError, Lease, Prune, Pruned, RunFilter};
 use lockgate_journal::{OpenError, SqliteJournal, SqliteOptions, open};
 use rusqlite::Connection;
 
@@ -222,7 +222,7 @@ async fn it_says_what_it_is_set_to() {
     assert_eq!(fact(&facts, "kind"), "sqlite");
     assert_eq!(fact(&facts, "path"), path.to_str().unwrap());
     assert_eq!(fact(&facts, "url"), format!("sqlite:{}", path.display()));
-    assert_eq!(fact(&facts, "schema_version"), "3");
+    assert_eq!(fact(&facts, "schema_version"), "4");
     assert_eq!(fact(&facts, "sqlite_version"), rusqlite::version());
     assert_eq!(fact(&facts, "journal_mode"), "wal");
     assert_eq!(fact(&facts, "synchronous"), "full");
@@ -442,4 +442,34 @@ async fn a_newer_schema_is_refused() {
     other.execute("DELETE FROM meta WHERE version = ?1", [later]).unwrap();
     other.execute("UPDATE meta SET checksum = 'sha256:x'", []).unwrap();
     assert_eq!(refusal(&path), OpenError::OtherMigration { journal: path.display().to_string(), version: 1 });
+}
+
+#[tokio::test]
+async fn the_room_of_what_was_removed_is_given_back() {
+    let f = Fixture::sqlite();
+    let upkeep = f.journal.upkeep();
+    let text = "x".repeat(300_000);
+    for number in 0..20 {
+        let run = f.create(&format!("run-{number}")).await;
+        let whole = settling(&run.call(0, 0), Some(artifact("art-1", &text)));
+        f.journal.settle(&run, whole, vec![event("run.completed")]).await.unwrap();
+    }
+    // Nothing is free yet.
+    assert_eq!(upkeep.compact().await.unwrap(), None);
+    f.clock.pass(Duration::from_hours(1));
+    for number in 0..15 {
+        let run_id = RunId::new(format!("run-{number}"));
+        let prune = Prune { run_id, older_than: Duration::from_mins(1), last_seq: None, dry_run: false };
+        assert_eq!(upkeep.prune_run(prune).await.unwrap(), Pruned::Removed);
+    }
+    let path = f.folder.as_ref().unwrap().path().join("journal.db");
+    let compaction = upkeep.compact().await.unwrap().unwrap();
+    assert!(compaction.before > 6_000_000 && compaction.after < 2_000_000, "{compaction:?}");
+    assert_eq!(fs::metadata(&path).unwrap().len(), compaction.after);
+    assert_eq!(upkeep.stats().await.unwrap().size_bytes, Some(compaction.after));
+    // And what stayed is there, and goes on.
+    let last = RunId::new("run-19");
+    assert_eq!(f.journal.artifact(&last, &ArtifactId::new("art-1")).await.unwrap(), Some(text));
+    let hold = f.journal.hold(&last).await.unwrap().unwrap();
+    f.journal.append(hold.lease(), vec![event("x.a")]).await.unwrap();
 }

@@ -90,6 +90,26 @@ impl Fixture {
         Self { journal: Arc::new(journal), clock, folder: None, database: Some(database) }
     }
 
+    /// Another, empty journal of this kind, at the same time.
+    pub(crate) fn fresh(&self) -> Self {
+        let fresh = match self.folder {
+            Some(_) => Self::sqlite(),
+            None => self.fresh_elsewhere(),
+        };
+        fresh.clock.pass(self.clock.now().since(START));
+        fresh
+    }
+
+    #[cfg(feature = "postgres")]
+    fn fresh_elsewhere(&self) -> Self {
+        if self.database.is_some() { Self::postgres() } else { Self::memory() }
+    }
+
+    #[cfg(not(feature = "postgres"))]
+    fn fresh_elsewhere(&self) -> Self {
+        Self::memory()
+    }
+
     /// Another handle on the same file or database, as another process would have one.
     pub(crate) fn second(&self) -> Arc<dyn Journal> {
         #[cfg(feature = "postgres")]
@@ -163,6 +183,7 @@ pub(crate) fn new_run(id: &str) -> NewRun {
         tenant: "tenant".to_owned(),
         kind: RunKind::Agent,
         title: format!("title of {id}"),
+        chained: false,
         started: event("run.started"),
     }
 }

@@ -57,6 +57,7 @@ fn a_table_of_runs() {
         last_seq: 3,
         created_at: Timestamp::from_millis(0),
         updated_at: Timestamp::from_millis(1500),
+        head: None,
     };
     let runs = [
         record("run-34c559713956", RunKind::Agent, Some(RunStatus::WaitingForApproval), "Who owns it?\nTell me."),

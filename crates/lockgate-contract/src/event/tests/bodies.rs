@@ -65,6 +65,7 @@ fn bodies() -> Vec<(Body, String)> {
                 on_unknown: OnUnknown::Stop,
                 model: None,
                 run_file: None,
+                chained: false,
             })),
             format!(
                 concat!(

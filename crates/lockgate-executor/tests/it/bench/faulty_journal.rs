@@ -8,7 +8,7 @@ use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
     Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError,
-    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling,
+    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling, Upkeep,
 };
 use lockgate_journal::MemoryJournal;
 use tokio::sync::Notify;
@@ -220,5 +220,9 @@ impl Journal for FaultyJournal {
 
     fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>> {
         self.inner.describe()
+    }
+
+    fn upkeep(&self) -> &dyn Upkeep {
+        self.inner.upkeep()
     }
 }

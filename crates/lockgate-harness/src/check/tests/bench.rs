@@ -133,6 +133,7 @@ pub(super) struct Setup {
     pub(super) parallel_reads: usize,
     pub(super) ask_always: bool,
     pub(super) own_executor: bool,
+    pub(super) chain: bool,
     pub(super) meddlings: Vec<Meddling>,
     /// The random bits of the first run's id.
     pub(super) first_id: u64,
@@ -147,6 +148,7 @@ impl Default for Setup {
             parallel_reads: 4,
             ask_always: false,
             own_executor: false,
+            chain: false,
             meddlings: Vec::new(),
             first_id: 0xa11ce,
         }
@@ -193,7 +195,12 @@ impl Bench {
     fn runner(&self) -> Runner {
         let cancel = CancellationToken::new();
         stops_with(&cancel);
-        let options = RunnerOptions { parallel_reads: self.setup.parallel_reads, cancel, ..RunnerOptions::default() };
+        let options = RunnerOptions {
+            parallel_reads: self.setup.parallel_reads,
+            chain: self.setup.chain,
+            cancel,
+            ..RunnerOptions::default()
+        };
         Runner::new(Arc::clone(&self.gate), Arc::clone(&self.ids) as Arc<dyn Ids>, options)
             .with_model(Arc::new(PlannedModel(self.setup.turns.clone())))
     }

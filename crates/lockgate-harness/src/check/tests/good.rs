@@ -21,6 +21,7 @@ pub(super) fn journals() -> Vec<(&'static str, Vec<Event>)> {
         ("environment", block_on(environment())),
         ("direct", block_on(direct())),
         ("code", block_on(code())),
+        ("chained", block_on(chained())),
     ]
 }
 
@@ -136,5 +137,15 @@ async fn code() -> Vec<Event> {
     let turns = vec![calls(&[(PYTHON, "print(1)"), ("look", OK)]), says("looked")];
     let bench = Bench::new(Setup { turns, first_id: 12, ..Setup::default() });
     bench.start().await;
+    bench.events().await
+}
+
+/// A run whose events are tied to each other, by several drivers and a person.
+async fn chained() -> Vec<Event> {
+    let turns = vec![calls(&[("pay", r#"{"do":"ok","to":"bob"}"#)]), says("paid")];
+    let bench = Bench::new(Setup { turns, chain: true, first_id: 13, ..Setup::default() });
+    bench.start().await;
+    bench.decide(ApprovalState::Granted).await;
+    bench.resume(None).await;
     bench.events().await
 }

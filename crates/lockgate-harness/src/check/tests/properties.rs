@@ -354,5 +354,6 @@ fn any_event() -> impl Strategy<Value = Event> {
         step,
         call_id: call_id.map(CallId::new),
         data: data.into(),
+        hash: None,
     })
 }

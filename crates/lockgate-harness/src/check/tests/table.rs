@@ -6,7 +6,7 @@ use super::corruption::Journal;
 use crate::check::Invariant;
 use crate::check::Invariant::{
     AllowedTools, ApprovalBinding, ApprovalOrder, ApprovalSingleUse, Attempts, Authorisation, Beginning, Budget,
-    CallIds, Ending, IntentBeforeEffect, ModelTurns, Numbering, OneRun, OrderOfChecks, OutcomeTable, Pairing,
+    CallIds, Chain, Ending, IntentBeforeEffect, ModelTurns, Numbering, OneRun, OrderOfChecks, OutcomeTable, Pairing,
     Placement, ResultOnce, ResultShape, ReusedResult, Steps, StopReason, TurnOrder, TwoTexts, UnknownEffect,
     Unreadable,
 };
@@ -49,6 +49,13 @@ pub(super) fn bad() -> Vec<Bad> {
         bad(Numbering, "swapped", "reads", |journal| journal.swap(6, 7), &[6, 7], &[]),
         bad(Numbering, "edited", "reads", |journal| journal.edit(20, "/seq", 40), &[19, 40], &[]),
         bad(Numbering, "truncated", "reads", |journal| journal.begin_with(2), &[2], &[Beginning]),
+
+        bad(Chain, "edited", "chained", |journal| journal.edit(1, "/data/task", "another task"), &[1], &[]),
+        bad(Chain, "edited-time", "chained", |journal| journal.edit(2, "/at", "2027-01-15T08:00:00.009Z"), &[2], &[]),
+        bad(Chain, "edited-hash", "chained", |journal| journal.edit(3, "/hash", OTHER), &[3, 4], &[]),
+        bad(Chain, "dropped-hash", "chained", |journal| journal.remove(3, "", "hash"), &[3], &[]),
+        bad(Chain, "dropped-promise", "chained", |journal| journal.remove(1, "/data", "chained"), &[1], &[]),
+        bad(Chain, "dropped", "chained", |journal| journal.drop(4), &[5], &[Numbering, OrderOfChecks]),
 
         bad(Beginning, "dropped", "reads", |journal| journal.drop_and_close(1), &[1], &[]),
         bad(Beginning, "doubled", "reads", |journal| journal.repeat(1, 3), &[4], &[]),

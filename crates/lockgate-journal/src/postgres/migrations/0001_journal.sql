@@ -17,6 +17,8 @@ CREATE TABLE lockgate.run (
     -- Who has that right, and until when; NULL when it was given back.
     lease_holder text,
     lease_until  bigint,
+    -- The hash of the last event; NULL where the run's events are not chained.
+    head         text,
     created_at   bigint NOT NULL,
     updated_at   bigint NOT NULL,
     -- What the tables below refer to, so that a row of one tenant cannot hang on a run of another one.
@@ -38,11 +40,18 @@ CREATE TABLE lockgate.event (
     call_id text COLLATE "C",
     -- The body's text, byte for byte. JSON text holds no raw NUL.
     data    text NOT NULL,
+    hash    text,
     PRIMARY KEY (run_id, seq),
     FOREIGN KEY (tenant, run_id) REFERENCES lockgate.run (tenant, run_id)
 );
+-- Only whole runs go, in a transaction that names the one that it removes.
 CREATE FUNCTION lockgate.refuse_rewriting() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+    IF TG_OP = 'DELETE' THEN
+        IF OLD.run_id = current_setting('lockgate.pruning', true) THEN
+            RETURN OLD;
+        END IF;
+    END IF;
     RAISE EXCEPTION 'an event is never rewritten' USING ERRCODE = 'integrity_constraint_violation';
 END
 $$;
@@ -93,6 +102,8 @@ CREATE TABLE lockgate.call (
     PRIMARY KEY (run_id, call_id),
     FOREIGN KEY (tenant, run_id) REFERENCES lockgate.run (tenant, run_id)
 ) WITH (fillfactor = 80);
+CREATE INDEX call_of_approval ON lockgate.call (approval_id) WHERE approval_id IS NOT NULL;
+CREATE INDEX call_unsettled ON lockgate.call (run_id) WHERE state IN ('running', 'unknown');
 
 CREATE TABLE lockgate.artifact (
     tenant      text COLLATE "C" NOT NULL,
@@ -114,6 +125,7 @@ CREATE TABLE lockgate.caller_key (
     PRIMARY KEY (tenant, key)
 );
 CREATE INDEX caller_key_expiry ON lockgate.caller_key (expires_at);
+CREATE INDEX caller_key_of_run ON lockgate.caller_key (run_id);
 
 -- Tenants apart, for whoever connects, the owner too: a transaction sees the rows of the tenant that it names; an operator's
 -- journal names `*` and sees all; who names nobody sees nothing. (After the transaction that first set it, PostgreSQL says

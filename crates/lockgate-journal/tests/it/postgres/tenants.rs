@@ -1,8 +1,10 @@
 //! Tenants are kept apart by the database, whatever a query asks for.
 
+use std::time::Duration;
+
 use lockgate_contract::approval::ApprovalState;
-use lockgate_contract::ids::ApprovalId;
-use lockgate_contract::ports::{ApprovalFilter, Journal, JournalError, NewRun, RunFilter, RunHold};
+use lockgate_contract::ids::{ApprovalId, RunId};
+use lockgate_contract::ports::{ApprovalFilter, Journal, JournalError, NewRun, Prune, Pruned, RunFilter, RunHold};
 use lockgate_journal::{OpenError, PostgresJournal, PostgresOptions};
 use tokio_postgres::Client;
 
@@ -150,4 +152,47 @@ async fn a_role_above_the_policies_keeps_no_tenant_apart() {
     let options = PostgresOptions { tenant: Some("north".to_owned()), ..options(f.clock.clone()) };
     let error = PostgresJournal::open_with(&url, options).map(drop).unwrap_err();
     assert!(matches!(&error, OpenError::Server { found, .. } if found == "bypassed"), "{error}");
+}
+
+/// What a role needs beside that, to remove runs.
+async fn admit_pruning(database: &Database, role: &str) {
+    let sql = format!(
+        "GRANT DELETE ON lockgate.run, lockgate.event, lockgate.approval, lockgate.call, lockgate.artifact,
+                         lockgate.caller_key TO {role}"
+    );
+    database.connect("lockgate_test_owner").await.batch_execute(&sql).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_role_prunes_that_may_and_only_whole_runs() {
+    let f = Fixture::postgres();
+    let database = f.database.as_ref().unwrap();
+    admit(database, USER).await;
+    let (north, south) = (journal_of(&f, "north"), journal_of(&f, "south"));
+    for (journal, tenant) in [(&north, "north"), (&south, "south")] {
+        let hold = fill(journal, tenant).await;
+        journal.append(hold.lease(), vec![event("run.completed")]).await.unwrap();
+    }
+    f.clock.pass(Duration::from_hours(1));
+    let prune = |tenant: &str| Prune {
+        run_id: RunId::new(format!("run-of-{tenant}")),
+        older_than: Duration::from_mins(1),
+        last_seq: None,
+        dry_run: false,
+    };
+    let told = north.upkeep().prune_run(prune("north")).await.unwrap_err();
+    assert!(matches!(&told, JournalError::Unavailable(text) if text.contains("permission denied")), "{told:?}");
+    admit_pruning(database, USER).await;
+    // Another tenant's run is none.
+    let told = north.upkeep().prune_run(prune("south")).await.unwrap_err();
+    assert_eq!(told, JournalError::NoSuchRun(RunId::new("run-of-south")));
+    // An event alone goes for nobody.
+    let client = database.connect(USER).await;
+    client.batch_execute("SET lockgate.tenant = 'north'").await.unwrap();
+    let error = client.execute("DELETE FROM lockgate.event WHERE seq = 1", &[]).await.unwrap_err();
+    assert_eq!(error.as_db_error().unwrap().message(), "an event is never rewritten");
+    assert_eq!(north.upkeep().prune_run(prune("north")).await.unwrap(), Pruned::Removed);
+    assert_eq!(counts(&client).await, [0; 6]);
+    client.batch_execute("SET lockgate.tenant = 'south'").await.unwrap();
+    assert_eq!(counts(&client).await, [1, 6, 1, 1, 1, 1]);
 }

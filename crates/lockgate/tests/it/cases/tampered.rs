@@ -6,7 +6,7 @@ use lockgate::contract::event::{Event, NewEvent};
 use lockgate::contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate::contract::ports::{
     Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, KeyHolder,
-    Lease, NewRun, RunFilter, RunHold, RunRecord, Settling,
+    Lease, NewRun, RunFilter, RunHold, RunRecord, Settling, Upkeep,
 };
 use lockgate::prelude::*;
 
@@ -131,5 +131,9 @@ impl Journal for Tampered {
 
     fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>> {
         self.journal.describe()
+    }
+
+    fn upkeep(&self) -> &dyn Upkeep {
+        self.journal.upkeep()
     }
 }

@@ -11,7 +11,7 @@ use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
     Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError,
-    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling,
+    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling, Upkeep,
 };
 use lockgate_journal::MemoryJournal;
 use tokio::sync::Notify;
@@ -240,5 +240,9 @@ impl Journal for MeddledJournal {
 
     fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>> {
         self.inner.describe()
+    }
+
+    fn upkeep(&self) -> &dyn Upkeep {
+        self.inner.upkeep()
     }
 }
