@@ -83,6 +83,7 @@ fn ascending<T: PartialOrd>(ids: impl Iterator<Item = T>) -> bool {
 }
 
 /// How a run stands that is to be removed.
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub(crate) struct Standing {
     pub(crate) status: Option<RunStatus>,
     pub(crate) last_seq: u64,

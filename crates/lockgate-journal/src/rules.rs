@@ -201,7 +201,9 @@ pub(crate) fn holder() -> String {
 /// Ties events to those before them, and answers with the hash of the last one.
 pub(crate) fn tie(head: Digest, events: &mut [Event]) -> Digest {
     let mut chain = Chain::behind(head);
-    events.iter_mut().for_each(|event| chain.tie(event));
+    for event in events {
+        chain.tie(event);
+    }
     chain.head()
 }
 

@@ -1,5 +1,7 @@
 //! Each kind of line: from what is kept to its text, and back.
 
+use std::fmt::Write as _;
+
 use serde::{Deserialize, Serialize};
 
 use crate::approval::ApprovalState;
@@ -124,12 +126,12 @@ pub(super) fn end(runs: u64) -> String {
 
 pub(super) fn of_run(run: &KeptRun) -> String {
     let mut lines = Lines::default();
-    lines.push(line(&Record::Run(RunLine::of(run))));
-    run.events.iter().for_each(|event| lines.push(event_line(event)));
-    run.questions.iter().for_each(|question| lines.push(question_line(question)));
-    run.calls.iter().for_each(|call| lines.push(line(&Record::Call(call.clone()))));
-    run.artifacts.iter().for_each(|artifact| lines.push(artifact_line(artifact)));
-    run.keys.iter().for_each(|key| lines.push(line(&Record::Key(key.clone()))));
+    lines.push(&line(&Record::Run(RunLine::of(run))));
+    run.events.iter().for_each(|event| lines.push(&event_line(event)));
+    run.questions.iter().for_each(|question| lines.push(&question_line(question)));
+    run.calls.iter().for_each(|call| lines.push(&line(&Record::Call(call.clone()))));
+    run.artifacts.iter().for_each(|artifact| lines.push(&artifact_line(artifact)));
+    run.keys.iter().for_each(|key| lines.push(&line(&Record::Key(key.clone()))));
     lines.end(&run.run_id)
 }
 
@@ -141,9 +143,9 @@ struct Lines {
 }
 
 impl Lines {
-    fn push(&mut self, line: String) {
+    fn push(&mut self, line: &str) {
         self.digest = Some(digest(self.digest, line.trim_end_matches('\n')));
-        self.text.push_str(&line);
+        self.text.push_str(line);
     }
 
     fn end(mut self, run: &RunId) -> String {
@@ -214,7 +216,7 @@ pub fn event_line(event: &Event) -> String {
     let mut line = frame(event);
     embed(&mut line, "data", &event.data);
     if let Some(hash) = &event.hash {
-        line.push_str(&format!(",\"hash\":\"{hash}\""));
+        let _ = write!(line, ",\"hash\":\"{hash}\"");
     }
     line.push_str("}\n");
     line
@@ -305,9 +307,9 @@ pub(super) fn line(record: &Record) -> String {
 fn embed(line: &mut String, key: &str, document: &Document) {
     let text = document.text();
     if text.contains(['\n', '\r']) || Document::parse(format!("[{text}]"), Limits::OWN).is_err() {
-        line.push_str(&format!(",\"{key}_text\":{}", Document::string(text).text()));
+        let _ = write!(line, ",\"{key}_text\":{}", Document::string(text).text());
     } else {
-        line.push_str(&format!(",\"{key}\":{text}"));
+        let _ = write!(line, ",\"{key}\":{text}");
     }
 }
 

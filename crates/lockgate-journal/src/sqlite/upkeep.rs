@@ -267,7 +267,7 @@ fn examine(connection: &Connection, prune: &Prune, is_driven: bool, now: Timesta
     let run = &prune.run_id;
     let record = read::run(connection, run)?.ok_or_else(|| JournalError::NoSuchRun(run.clone()))?;
     let there = |sql: &str, parameters: &[&dyn rusqlite::ToSql]| {
-        one(connection, sql, parameters, |row| get::<bool>(row, 0)).map(|found| found.unwrap_or_default())
+        one(connection, sql, parameters, |row| get::<bool>(row, 0)).map(Option::unwrap_or_default)
     };
     let (id, at) = (run.as_str(), now.as_millis());
     let standing = Standing {

@@ -1,6 +1,7 @@
 //! `lockgate journal prune`: old runs go.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -147,11 +148,11 @@ impl Report {
         let mut text = format!("{} {done}\n", counted(self.removed, "run"));
         for why in WhyKept::ALL {
             if let Some(count) = self.kept.get(why.word()) {
-                text.push_str(&format!("{} kept: {}\n", counted(*count, "run"), because(*why)));
+                let _ = writeln!(text, "{} kept: {}", counted(*count, "run"), because(*why));
             }
         }
         if let Some(room) = &self.room {
-            text.push_str(&format!("{} bytes before, {} bytes now\n", room.before_bytes, room.after_bytes));
+            let _ = writeln!(text, "{} bytes before, {} bytes now", room.before_bytes, room.after_bytes);
         }
         text
     }

@@ -215,7 +215,7 @@ async fn a_run_that_does_not_hold_together_is_not_imported(f: Fixture) {
         |run| run.status = Some(RunStatus::Failed),
         |run| run.calls.swap(0, 1),
         |run| run.questions.push(run.questions[0].clone()),
-        |run| run.tenant = "other".to_owned(),
+        |run| "other".clone_into(&mut run.tenant),
         |run| run.calls[0].approval_id = Some(ApprovalId::new("apr-none")),
     ];
     for (number, alter) in breaks.iter().enumerate() {
