@@ -25,8 +25,10 @@ use super::{file, read, write};
 const NOW: Timestamp = Timestamp::from_millis(1_000);
 
 /// What may read all that there is: the lists that people ask for, in the order of an index.
-const LISTS: [&str; 3] =
-    ["SCAN run USING INDEX run_newest", "SCAN run USING INDEX run_open", "SCAN approval USING INDEX approval_oldest"];
+const LISTS: [&str; 2] = ["SCAN run USING INDEX run_newest", "SCAN approval USING INDEX approval_oldest"];
+
+/// An index that holds those runs alone that are not over.
+const OPEN: &str = "SCAN run USING INDEX run_open";
 
 /// What SQLite calls a scan where there is no table.
 const NO_TABLE: &str = "SCAN CONSTANT ROW";
@@ -158,7 +160,7 @@ fn every_statement_uses_an_index() {
         let mut steps = plan.raw_query();
         while let Some(step) = steps.next().unwrap() {
             let step: String = step.get("detail").unwrap();
-            let is_list = LISTS.contains(&step.as_str()) && !sql.contains("run_id = ");
+            let is_list = step == OPEN || LISTS.contains(&step.as_str()) && !sql.contains("run_id = ");
             if step.starts_with("SCAN") && step != NO_TABLE && !is_list {
                 scans.push(format!("{step}: {sql}"));
             }

@@ -23,7 +23,7 @@ const DRIVERS: u64 = 3;
 const STARTS: usize = 90;
 
 /// No driver that is killed lives longer, in milliseconds.
-const LONGEST_LIFE: usize = 200;
+const LONGEST_LIFE: usize = 80;
 
 struct Run<'s> {
     bench: Bench<'s>,
@@ -57,7 +57,8 @@ fn history(stage: &Stage, store: Store) {
         //
         assert_eq!(broken(&played), Vec::<String>::new(), "{:?}: {kinds:?}", played.case);
     }
-    assert!(died > STARTS / 5, "{died} deaths");
+    // How many it takes is for the machine to say: without any, nothing was shown.
+    assert!(died > STARTS / 20, "{died} deaths");
 }
 
 fn drive_whatever_comes(runs: &[Run<'_>], chance: &mut Chance) {
