@@ -97,6 +97,7 @@ impl StatsView {
         for (name, time) in [("oldest run", self.oldest), ("last event", self.newest)] {
             lines.extend(time.map(|time| (name.to_owned(), time.to_string())));
         }
-        lines.into_iter().map(|(name, fact)| format!("{}  {fact}\n", padded(&name, 24))).collect()
+        let lines: Vec<String> = lines.iter().map(|(name, fact)| format!("{}  {fact}", padded(name, 24))).collect();
+        format!("{}\n", lines.join("\n"))
     }
 }
