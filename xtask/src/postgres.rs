@@ -93,7 +93,7 @@ impl Started {
     /// The server refuses to run as root.
     fn as_its_user(&self, program: &str) -> Command {
         let mut started = if self.is_root {
-            let mut runuser = command("runuser");
+            let mut runuser = command(&administrators("runuser"));
             runuser.args(["-u", "postgres", "--", program]);
             runuser
         } else {
@@ -111,8 +111,10 @@ fn programs(is_root: bool) -> Result<PathBuf, String> {
         return Ok(found);
     }
     if is_root {
+        let apt = |arguments: &[&str]| run(command("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"));
         let install = ["install", "--yes", "--no-install-recommends", "postgresql"];
-        run(command("apt-get").args(install).env("DEBIAN_FRONTEND", "noninteractive"))?;
+        // A fresh machine has no lists of packages yet.
+        apt(&install).or_else(|_| apt(&["update"]).and_then(|()| apt(&install)))?;
     }
     newest().ok_or_else(|| {
         format!(
@@ -120,6 +122,13 @@ fn programs(is_root: bool) -> Result<PathBuf, String> {
              to the URL of a server's administrator"
         )
     })
+}
+
+/// A program that only administrators need: its folder may not be in `PATH`.
+fn administrators(program: &str) -> String {
+    let found =
+        ["/usr/sbin", "/sbin"].map(|folder| Path::new(folder).join(program)).into_iter().find(|path| path.exists());
+    found.map_or_else(|| program.to_owned(), |path| path.display().to_string())
 }
 
 fn newest() -> Option<PathBuf> {
