@@ -116,7 +116,22 @@ impl Stored {
 
 /// The commands for runs of this journal.
 pub(crate) fn commands(url: &str) -> Commands {
-    Commands { journal: (url != DEFAULT_JOURNAL).then(|| url.to_owned()) }
+    Commands { journal: (url != DEFAULT_JOURNAL).then(|| without_password(url)) }
+}
+
+/// A journal's URL as it may be shown: whoever types it again has the password elsewhere.
+fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (rest, parameters) = rest.split_once('?').map_or((rest, None), |(rest, parameters)| (rest, Some(parameters)));
+    // A password may hold an `@`, a host cannot.
+    let shown = match rest.rsplit_once('@') {
+        Some((somebody, place)) => format!("{}@{place}", somebody.split(':').next().unwrap_or_default()),
+        None => rest.to_owned(),
+    };
+    let kept: Vec<&str> =
+        parameters.into_iter().flat_map(|all| all.split('&')).filter(|one| !one.starts_with("password=")).collect();
+    let parameters = if kept.is_empty() { String::new() } else { format!("?{}", kept.join("&")) };
+    format!("{scheme}://{shown}{parameters}")
 }
 
 /// Whether there is such a journal already. What is no file at all is for the journal to judge.
@@ -141,7 +156,7 @@ fn only<'i, T: AsRef<str>>(thing: &'static str, typed: &str, ids: &'i [T]) -> Re
 
 #[cfg(test)]
 mod tests {
-    use super::only;
+    use super::{only, without_password};
     use crate::error::CliError;
 
     const IDS: [&str; 3] = ["run-34c559713956", "run-34d000000000", "run-ffff00000000"];
@@ -150,6 +165,19 @@ mod tests {
     fn the_start_of_an_id_is_enough_where_it_is_the_only_one() {
         assert!(matches!(only("run", "run-34c", &IDS), Ok(&"run-34c559713956")));
         assert!(matches!(only("run", "ff", &IDS), Ok(&"run-ffff00000000")));
+    }
+
+    #[test]
+    fn a_password_is_not_shown() {
+        for (url, shown) in [
+            ("sqlite:a@b:c", "sqlite:a@b:c"),
+            ("postgres://db/lockgate", "postgres://db/lockgate"),
+            ("postgres://app@db/lockgate", "postgres://app@db/lockgate"),
+            ("postgres://app:se@c:ret@db:5432/lockgate", "postgres://app@db:5432/lockgate"),
+            ("postgres://db/l?password=secret&connect_timeout=2", "postgres://db/l?connect_timeout=2"),
+        ] {
+            assert_eq!(without_password(url), shown);
+        }
     }
 
     #[test]

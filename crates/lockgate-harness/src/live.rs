@@ -100,10 +100,11 @@ impl Live {
     /// Whether another driver would do this next as well as this one: it has all that this one knows.
     pub(crate) fn can_be_left(&self, next: &Command) -> bool {
         match next {
-            Command::CallModel { .. } | Command::Reconcile(_) | Command::Wait(_) => true,
+            Command::CallModel { .. } => true,
             // Arguments that held a secret are known here alone (decision 0008).
-            Command::RunCalls(_) => {
-                self.state.calls().filter(|call| call.is_open()).all(|call| !self.unredacted.contains(&call.call_id))
+            Command::RunCalls(_) | Command::Reconcile(_) | Command::Wait(_) => {
+                let is_known_here = |call: &Call| call.redacted && self.unredacted.contains(&call.call_id);
+                !self.state.calls().any(|call| call.is_open() && is_known_here(call))
             }
             Command::Settle(_) | Command::Stop(_) | Command::Ended(_) => false,
         }

@@ -36,11 +36,11 @@ impl Runner {
         let mut live = self.open(run_id).await?;
         let call = live.call(&found.call_id).filter(|call| call.has_unknown_effect()).cloned();
         let call = call.ok_or_else(|| RunError::NothingUnknown(found.call_id.clone()))?;
-        let settled =
-            call.settled.as_ref().filter(|_| found.finding == Finding::Done).map(|lost| done(lost, &found.by));
+        let by = self.gate.scrub(&found.by).into_owned();
+        let settled = call.settled.as_ref().filter(|_| found.finding == Finding::Done).map(|lost| done(lost, &by));
         let body = CallReconciled {
             finding: found.finding,
-            by: self.gate.scrub(&found.by).into_owned(),
+            by,
             reason: found.reason.map(|reason| self.gate.scrub(&reason).into_owned()),
             settled: settled.map(Arc::new),
         };

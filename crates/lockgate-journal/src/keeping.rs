@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use lockgate_contract::approval::Approval;
-use lockgate_contract::event::Chain;
+use lockgate_contract::approval::{Approval, ApprovalState};
+use lockgate_contract::event::{Body, Chain};
 use lockgate_contract::ports::{JournalError, KeptKey, KeptRun, Prune, Pruned, WhyKept};
 use lockgate_contract::run::RunStatus;
 use lockgate_contract::time::Timestamp;
 
-use crate::rules::StatusChange;
+use crate::rules::{self, StatusChange};
 
 /// Whether a run holds together: what no journal could have kept is not taken in. Answers with its questions.
 pub(crate) fn importable(run: &KeptRun) -> Result<Vec<Approval>, JournalError> {
@@ -70,7 +70,45 @@ pub(crate) fn importable(run: &KeptRun) -> Result<Vec<Approval>, JournalError> {
     {
         return broken(format!("has a call under approval `{used}`, which it does not have"));
     }
+    let taken_over = run.events.iter().rev().find_map(|event| match event.body() {
+        Ok(Body::RunLeaseTaken(taken)) => Some(taken.epoch),
+        _ => None,
+    });
+    if run.epoch != taken_over.unwrap_or(1) {
+        return broken("was driven by another number of drivers than its events say".to_owned());
+    }
+    if let Some(key) = run
+        .keys
+        .iter()
+        .find(|key| key.tenant != run.tenant || !run.calls.iter().any(|call| call.call_id == key.call_id))
+    {
+        return broken(format!(
+            "has a caller's key of another tenant, or of the call `{}` that it does not have",
+            key.call_id
+        ));
+    }
+    if let Some(forged) = asked.iter().find(|approval| !is_decided_as_said(approval, run)) {
+        return broken(format!("has the question `{}`, which nobody granted as its events say", forged.approval_id));
+    }
     Ok(asked)
+}
+
+/// A yes is the last thing that somebody said about a question, and he said it in an event.
+fn is_decided_as_said(approval: &Approval, run: &KeptRun) -> bool {
+    if !matches!(approval.state, ApprovalState::Granted | ApprovalState::Consumed) {
+        return true;
+    }
+    let decided = run.events.iter().rev().find_map(|event| match event.body() {
+        Ok(Body::ApprovalDecided(decided))
+            if decided.approval_id == approval.approval_id && decided.decision != rules::REFUSED =>
+        {
+            Some(decided)
+        }
+        _ => None,
+    });
+    decided.is_some_and(|decided| {
+        decided.decision == ApprovalState::Granted.word() && Some(&decided.decided_by) == approval.decided_by.as_ref()
+    })
 }
 
 fn has_double<'i>(mut ids: impl Iterator<Item = &'i str>) -> bool {

@@ -207,6 +207,9 @@ pub(crate) fn tie(head: Digest, events: &mut [Event]) -> Digest {
     chain.head()
 }
 
+/// How an event says that a decision was not taken.
+pub(crate) const REFUSED: &str = "refused";
+
 /// What came of a decision: the event that records it, and the new record or why there is none. Both are stored.
 pub(crate) struct Verdict {
     pub(crate) event: NewEvent,
@@ -254,7 +257,7 @@ fn taken(approval: &Approval, decision: &Decision, now: Timestamp) -> Verdict {
 }
 
 fn refused(approval: &Approval, decision: &Decision, reason: String, refusal: DecisionRefused) -> Verdict {
-    Verdict { event: decided_event(approval, decision, "refused", Some(reason)), answer: Err(refusal) }
+    Verdict { event: decided_event(approval, decision, REFUSED, Some(reason)), answer: Err(refusal) }
 }
 
 fn decided_event(approval: &Approval, decision: &Decision, word: &str, reason: Option<String>) -> NewEvent {

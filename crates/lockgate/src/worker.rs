@@ -43,8 +43,8 @@ pub struct WorkerOptions {
     pub look: Duration,
     /// Ends the worker: it takes no more runs, and lets go of each at the next place where nothing is under way.
     pub drain: CancellationToken,
-    /// How long what is under way may take then. What takes longer is broken off, as by a crash: an effect in the middle of it
-    /// is unknown.
+    /// How long what is under way may take then. What takes longer is broken off: a call that was started is `interrupted`, and
+    /// its effect unknown; one that was not is `cancelled`.
     pub patience: Duration,
     /// Whether it ends when no run is ready.
     pub until_idle: bool,
@@ -95,10 +95,18 @@ const LOOKED_AT: u32 = 64;
 
 /// A run that could not be driven.
 struct Later {
-    /// At which number: whatever is new about it may change that.
-    last_seq: u64,
+    /// At which number: whatever is new about it may change that. Nothing where it was driven and failed: what is new since
+    /// is its own.
+    last_seq: Option<u64>,
     until: Instant,
     pause: Duration,
+}
+
+impl Later {
+    /// Whether there is something new about the run that is not this worker's own.
+    fn is_old(&self, last_seq: u64) -> bool {
+        self.last_seq.is_some_and(|seen| seen != last_seq)
+    }
 }
 
 /// What is under way.
@@ -119,9 +127,12 @@ impl Worker {
     pub async fn run(&self) {
         let mut desk = Desk::default();
         let drain = &self.options.drain;
+        let mut idle_looks = 0;
         while !drain.is_cancelled() {
             let found = self.take(&mut desk).await;
-            if !found && desk.driven.is_empty() && self.options.until_idle {
+            idle_looks = if found || !desk.driven.is_empty() { 0 } else { idle_looks + 1 };
+            // Twice: somebody else's look may have hidden a run for a moment.
+            if self.options.until_idle && idle_looks > 1 {
                 return;
             }
             tokio::select! {
@@ -191,7 +202,7 @@ impl Worker {
                 desk.runs.insert(task.id(), run.clone());
             }
             Err(cause) => {
-                if desk.put_off(run) {
+                if desk.put_off(&run.run_id, Some(run.last_seq)) {
                     (self.options.report)(Report::Unfit { run_id: run.run_id.clone(), cause });
                 }
             }
@@ -222,7 +233,7 @@ impl Worker {
         };
         let Some(run) = desk.runs.remove(&id) else { return };
         let Some(ended) = ended else {
-            desk.put_off(&run);
+            desk.put_off(&run.run_id, None);
             return (self.options.report)(Report::BrokenOff(run.run_id));
         };
         match ended {
@@ -232,12 +243,12 @@ impl Worker {
             }
             // Nothing could be done about it, or somebody else was faster.
             Ok(_) => {
-                desk.put_off(&run);
+                desk.put_off(&run.run_id, Some(run.last_seq));
             }
             // Its driver may die at any time, and leave no trace of it.
-            Err(RunError::Busy(_)) => desk.leave_alone(&run, PAUSES.0),
+            Err(RunError::Busy(_)) => desk.leave_alone(&run.run_id, Some(run.last_seq), PAUSES.0),
             Err(error) => {
-                desk.put_off(&run);
+                desk.put_off(&run.run_id, None);
                 (self.options.report)(Report::Failed(run.run_id, error));
             }
         }
@@ -250,21 +261,21 @@ impl Desk {
             && self
                 .later
                 .get(&run.run_id)
-                .is_none_or(|later| run.last_seq != later.last_seq || Instant::now() >= later.until)
+                .is_none_or(|later| later.is_old(run.last_seq) || Instant::now() >= later.until)
     }
 
     /// Leaves a run alone for a while, longer each time. Answers whether this is the first time as it stands.
-    fn put_off(&mut self, run: &RunRecord) -> bool {
+    fn put_off(&mut self, run: &RunId, last_seq: Option<u64>) -> bool {
         let (first, longest) = PAUSES;
-        let before = self.later.get(&run.run_id).filter(|later| later.last_seq == run.last_seq);
+        let before = self.later.get(run).filter(|later| later.last_seq == last_seq);
         let pause = before.map_or(first, |later| (later.pause * 2).min(longest));
         let is_new = before.is_none();
-        self.leave_alone(run, pause);
+        self.leave_alone(run, last_seq, pause);
         is_new
     }
 
-    fn leave_alone(&mut self, run: &RunRecord, pause: Duration) {
-        let later = Later { last_seq: run.last_seq, until: Instant::now() + pause, pause };
-        self.later.insert(run.run_id.clone(), later);
+    fn leave_alone(&mut self, run: &RunId, last_seq: Option<u64>, pause: Duration) {
+        let later = Later { last_seq, until: Instant::now() + pause, pause };
+        self.later.insert(run.clone(), later);
     }
 }

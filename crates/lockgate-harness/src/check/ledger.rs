@@ -134,6 +134,8 @@ pub(super) struct Start {
     pub(super) drive: u32,
     /// It failed, or is known not to have happened: another one may follow.
     pub(super) over: bool,
+    /// It failed, and may have taken effect all the same.
+    pub(super) unknown: bool,
     /// An approval was used for it.
     pub(super) approved: bool,
     /// Nothing where the event could not be read.
@@ -241,8 +243,15 @@ impl Ledger {
             (EventType::ToolRequested, None) | (EventType::ApprovalRequested, _) => self.blind = true,
             (EventType::ToolRequested, Some(place)) => self.calls[place].requested = Some(event.seq),
             (EventType::ToolStarted, Some(place)) => {
-                let start =
-                    Start { seq: event.seq, at: event.at, drive: self.drive, over: false, approved: true, body: None };
+                let start = Start {
+                    seq: event.seq,
+                    at: event.at,
+                    drive: self.drive,
+                    over: false,
+                    unknown: false,
+                    approved: true,
+                    body: None,
+                };
                 self.calls[place].starts.push(start);
             }
             (EventType::ToolFinished | EventType::ToolFailed, Some(place)) => {

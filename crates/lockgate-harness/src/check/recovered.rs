@@ -27,6 +27,7 @@ impl Ledger {
             |start: &&mut Start| start.body.as_ref().is_none_or(|body| body.attempt == failed.attempt) && !start.over;
         if let Some(start) = last.filter(is_last) {
             start.over = true;
+            start.unknown = failed.settled.effect_state == EffectState::Unknown;
         } else {
             let text = format!("attempt {} failed, and it is not under way", failed.attempt);
             self.report_call(Invariant::Attempts, place, [event.seq], text);
@@ -61,6 +62,7 @@ impl Ledger {
         let call = &mut self.calls[place];
         if let Some(start) = call.starts.last_mut() {
             start.over = true;
+            start.unknown = false;
         }
         if found.reopens() && !was_told {
             if call.ending.take().is_some_and(|ending| ending.body.is_some_and(|body| body.status == Status::Executed))

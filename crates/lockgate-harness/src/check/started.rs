@@ -20,8 +20,15 @@ impl Ledger {
         self.check_question(place, event, &started);
         self.check_turn_order(place, event, &started);
         self.check_actions_left(place, event);
-        let start =
-            Start { seq: event.seq, at: event.at, drive: self.drive, over: false, approved, body: Some(started) };
+        let start = Start {
+            seq: event.seq,
+            at: event.at,
+            drive: self.drive,
+            over: false,
+            unknown: false,
+            approved,
+            body: Some(started),
+        };
         self.calls[place].starts.push(start);
     }
 
@@ -78,10 +85,10 @@ impl Ledger {
         }
         let call = &self.calls[place];
         let Some(last) = call.starts.last() else { return };
-        let (last, same_drive, over) = (last.seq, last.drive == self.drive, last.over);
+        let (last, same_drive, over, unknown) = (last.seq, last.drive == self.drive, last.over, last.unknown);
         let text = if same_drive && !over {
             "the call starts again, and its driver did not die in between"
-        } else if !over && !self.is_repeatable(place, event) {
+        } else if (!over || unknown) && !self.is_repeatable(place, event) {
             "the call starts again, and its tool must not be repeated"
         } else if !self.calls[place].questions.is_empty() && !approved {
             "the call starts again under an approval that was good for one start"

@@ -37,7 +37,9 @@ impl RunState {
             if let Some(verdict) = not_runnable(turn, call, facts) {
                 return Command::Settle(vec![verdict]);
             }
-            if call.is_lost() {
+            // An attempt that failed and may have taken effect is repeated under the conditions of one that was lost: days may
+            // lie between the two.
+            if call.is_lost() || call.attempts > 0 && call.unknown_before {
                 match self.recovery(call, facts.now) {
                     Recovery::RunAgain => {}
                     Recovery::Ask => return Command::Reconcile(Planned::lost(turn, call)),

@@ -230,6 +230,24 @@ async fn what_passes_is_tried_again_within_the_budget() {
     }
 }
 
+/// A retry is sent under the same key, and so only as long as the provider remembers it, however long nobody drove the run.
+#[tokio::test(start_paused = true)]
+async fn what_failed_long_ago_is_not_tried_again() {
+    for (later, entries) in [(Duration::from_secs(1), 3), (WINDOW, 1)] {
+        let turns = [calls(&[("charge", r#"{"do":"lost"}"#)]), says("Done.")];
+        let mut bench = Bench::new(turns).within(|budget| budget.max_retries = 2);
+        let disk = Arc::clone(&bench.journal);
+        bench.journal = Faulty::new(&disk, Fault::Dead(6));
+        until_the_power_fails(&bench, None).await;
+        let bench = bench.restarted(disk);
+        let run = RunId::new("run-000000000001");
+        assert!(bench.kinds(&run).await.iter().any(|kind| kind == "tool.attempt_failed"));
+        bench.clock.pass(later);
+        assert_eq!(ended(&bench.resume(&run).await), unknown());
+        assert_eq!(bench.world.entries().len(), entries); // R-128
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn without_a_budget_nothing_is_tried_again() {
     let bench = Bench::new([calls(&[("look", r#"{"do":"environment"}"#)]), says("Done.")]);

@@ -14,6 +14,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
+use futures_util::future::{Map, Shared, join_all};
 use lockgate_contract::ids::RunId;
 use lockgate_contract::ports::{BoxFuture, JournalError};
 use tokio::runtime::{Builder, Runtime};
@@ -27,6 +29,9 @@ use super::pool::Pool;
 use super::transaction::{Access, Transaction, transact};
 use crate::error::OpenError;
 
+/// Resolves when a run that was let go is free. Anybody may wait for it.
+type Released = Shared<Map<oneshot::Receiver<()>, fn(Result<(), oneshot::error::RecvError>)>>;
+
 /// The thread, with the connections. Dropping it waits until what was asked for has ended.
 pub(super) struct Engine {
     runtime: Option<Runtime>,
@@ -36,7 +41,7 @@ pub(super) struct Engine {
     working: Option<mpsc::Sender<()>>,
     ended: Mutex<mpsc::Receiver<()>>,
     /// Runs that were let go, and are not free yet.
-    releasing: Mutex<Vec<(RunId, oneshot::Receiver<()>)>>,
+    releasing: Mutex<Vec<(RunId, Released)>>,
 }
 
 impl Engine {
@@ -105,20 +110,19 @@ impl Engine {
     /// Remembers that a run becomes free when `released` says so.
     pub(super) fn will_be_free(&self, run: RunId, released: oneshot::Receiver<()>) {
         let mut releasing = self.releasing();
-        releasing.retain_mut(|(_, released)| matches!(released.try_recv(), Err(oneshot::error::TryRecvError::Empty)));
-        releasing.push((run, released));
+        releasing.retain(|(_, released)| released.peek().is_none());
+        // Where it could not be released the lease runs out.
+        releasing.push((run, released.map(drop as fn(_)).shared()));
     }
 
     /// Waits until runs are free that were let go here: whoever lets one go and takes it again gets it.
     pub(super) async fn until_free(&self, is_wanted: impl Fn(&RunId) -> bool) {
-        let released: Vec<_> = self.releasing().extract_if(.., |(run, _)| is_wanted(run)).collect();
-        for (_, released) in released {
-            // Where it could not be released the lease runs out.
-            let _ = released.await;
-        }
+        let releasing = self.releasing().clone();
+        let released = releasing.into_iter().filter(|(run, _)| is_wanted(run)).map(|(_, released)| released);
+        join_all(released).await;
     }
 
-    fn releasing(&self) -> MutexGuard<'_, Vec<(RunId, oneshot::Receiver<()>)>> {
+    fn releasing(&self) -> MutexGuard<'_, Vec<(RunId, Released)>> {
         self.releasing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
