@@ -41,6 +41,9 @@ pub(crate) enum CliError {
     /// The journal does not exist.
     #[error("there is no journal at `{0}`")]
     NoJournal(String),
+    /// A journal that nobody else can have.
+    #[error("a journal in memory is gone with this process: no other one can go on with it")]
+    InMemory,
     /// Nothing in the journal has this id, or begins so.
     #[error("the journal has no {thing} `{id}`")]
     NotFound {
@@ -184,6 +187,7 @@ impl CliError {
             Self::NotFound { .. } => {
                 "`lockgate approvals list` shows the approvals; `--journal URL` names another journal"
             }
+            Self::InMemory => "`--journal sqlite:PATH` keeps it",
             Self::Ambiguous { .. } => "write more of it",
             Self::NoRunFile(_) | Self::RunFileGone { .. } => "name the run file: `lockgate runs resume RUN RUNFILE`",
             Self::DirectWaits { approval, .. } => {

@@ -64,6 +64,12 @@ impl Stored {
         Ok(ids)
     }
 
+    /// Opens a journal that another process can have, too.
+    pub(crate) fn open_kept(url: Option<&str>) -> Result<Self, CliError> {
+        refuse_memory(url)?;
+        Self::open(url)
+    }
+
     /// The commands that go on from here.
     pub(crate) fn commands(&self) -> Commands {
         commands(&self.url)
@@ -132,6 +138,11 @@ fn without_password(url: &str) -> String {
         parameters.into_iter().flat_map(|all| all.split('&')).filter(|one| !one.starts_with("password=")).collect();
     let parameters = if kept.is_empty() { String::new() } else { format!("?{}", kept.join("&")) };
     format!("{scheme}://{shown}{parameters}")
+}
+
+/// What is in memory is gone before anybody else could have it.
+pub(crate) fn refuse_memory(url: Option<&str>) -> Result<(), CliError> {
+    if url == Some("memory:") { Err(CliError::InMemory) } else { Ok(()) }
 }
 
 /// Whether there is such a journal already. What is no file at all is for the journal to judge.

@@ -90,6 +90,9 @@ pub enum Report {
 /// How long a run is left alone that could not be driven: doubled each time, up to the second.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_mins(1));
 
+/// How soon a worker looks again that is to end when nothing is ready.
+const NEXT_LOOK: Duration = Duration::from_millis(50);
+
 /// Runs that are looked at in one go.
 const LOOKED_AT: u32 = 64;
 
@@ -138,7 +141,8 @@ impl Worker {
             tokio::select! {
                 () = drain.cancelled() => {}
                 Some(ended) = desk.driven.join_next_with_id() => self.ended(&mut desk, ended),
-                () = sleep(self.options.look) => {}
+                // Before its end it looks again at once: nothing that it left alone may come back in between.
+                () = sleep(if self.options.until_idle && idle_looks > 0 { NEXT_LOOK } else { self.options.look }) => {}
             }
         }
         let end = Instant::now() + self.options.patience;
@@ -156,14 +160,12 @@ impl Worker {
         desk.runs.into_values().for_each(|run| (self.options.report)(Report::BrokenOff(run.run_id)));
     }
 
-    /// Takes runs as long as there is room. Answers whether there may be more.
+    /// Takes runs as long as there is room. Answers whether it took one, or had no room to.
     async fn take(&self, desk: &mut Desk) -> bool {
+        let most = self.options.concurrency.max(1);
         let mut limit = LOOKED_AT;
-        loop {
-            let room = self.options.concurrency.max(1).saturating_sub(desk.runs.len());
-            if room == 0 {
-                return true;
-            }
+        let mut found = desk.runs.len() >= most;
+        while desk.runs.len() < most {
             let ready = match self.journal.ready(limit).await {
                 Ok(ready) => ready,
                 Err(error) => {
@@ -175,21 +177,26 @@ impl Worker {
             if !is_full {
                 desk.later.retain(|later, _| ready.iter().any(|run| run.run_id == *later));
             }
-            let fit: Vec<_> = ready.into_iter().filter(|run| desk.may_try(run)).take(room).collect();
-            // What somebody else drives, or nobody here can, is not all there is.
-            if fit.is_empty() && is_full && limit < u32::MAX / 2 {
-                limit *= 2;
-                continue;
-            }
+            let mut fit: Vec<_> = ready.into_iter().filter(|run| desk.may_try(run)).collect();
+            // What was never tried comes before what could not be driven.
+            fit.sort_by_key(|run| desk.later.contains_key(&run.run_id));
             for run in &fit {
-                self.try_run(desk, run).await;
+                if desk.runs.len() == most {
+                    break;
+                }
+                found |= self.try_run(desk, run).await;
             }
-            return !fit.is_empty();
+            // What somebody else drives, or nobody here can, is not all there is.
+            if found || !is_full || limit > u32::MAX / 2 {
+                break;
+            }
+            limit *= 2;
         }
+        found
     }
 
-    /// Drives a run if this worker can.
-    async fn try_run(&self, desk: &mut Desk, run: &RunRecord) {
+    /// Drives a run if this worker can. Answers whether it does.
+    async fn try_run(&self, desk: &mut Desk, run: &RunRecord) -> bool {
         let prepared = match self.stored(&run.run_id).await {
             Ok(state) => (self.prepare)(&state, self.runner_options()),
             Err(error) => Err(error.into()),
@@ -200,11 +207,13 @@ impl Worker {
                 let driving = async move { runner.resume(&run_id, Resume::default()).await };
                 let task = desk.driven.spawn(driving);
                 desk.runs.insert(task.id(), run.clone());
+                true
             }
             Err(cause) => {
                 if desk.put_off(&run.run_id, Some(run.last_seq)) {
                     (self.options.report)(Report::Unfit { run_id: run.run_id.clone(), cause });
                 }
+                false
             }
         }
     }

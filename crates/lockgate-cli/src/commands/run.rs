@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::printer::{RunPrinter, RunView};
 use crate::signals::on_signal;
-use crate::stored::{JournalArgument, commands};
+use crate::stored::{JournalArgument, commands, refuse_memory};
 
 /// Run an agent from a run file
 #[derive(Debug, Args)]
@@ -45,6 +45,9 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Result<Exit, CliError> {
+    if arguments.enqueue {
+        refuse_memory(arguments.journal.journal.as_deref())?;
+    }
     let overrides = Overrides { journal_url: arguments.journal.journal.clone(), ..Overrides::default() };
     let assembly = Assembly::load(&arguments.run_file, overrides)?;
     for warning in &assembly.warnings {

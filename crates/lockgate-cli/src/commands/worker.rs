@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use lockgate::assembly::open_journal;
-use lockgate::config::DEFAULT_JOURNAL;
+use lockgate::assembly::AssemblyError;
+use lockgate::config::RunFile;
 use lockgate::contract::ids::RunId;
 use lockgate::contract::run::RunStatus;
 use lockgate::harness::RunResult;
@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::render::style::{NAME, of_status, styled};
 use crate::signals::on_signal;
-use crate::stored::JournalArgument;
+use crate::stored::{JournalArgument, Stored};
 
 /// Drive on whatever run of a journal is ready
 #[derive(Debug, Args)]
@@ -85,7 +85,10 @@ struct ReportView<'a> {
 }
 
 pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Result<Exit, CliError> {
-    let journal = open_journal(arguments.journal.journal.as_deref().unwrap_or(DEFAULT_JOURNAL))?;
+    let Stored { journal, .. } = Stored::open_kept(arguments.journal.journal.as_deref())?;
+    for run_file in &arguments.run_files {
+        RunFile::read(run_file).map_err(AssemblyError::from)?;
+    }
     let run_files = arguments.run_files.iter().map(|path| absolute(path)).collect::<Result<Vec<_>, _>>()?;
     let prepare: Prepare = {
         let journal = Arc::clone(&journal);

@@ -76,6 +76,34 @@ fn a_run_that_it_cannot_drive_is_left_to_another() {
     assert_eq!(status(&desk, &run), "completed");
 }
 
+/// What it cannot drive takes no place from what it can.
+#[test]
+fn runs_of_a_file_that_is_gone_hold_up_no_others() {
+    let desk = Desk::new();
+    for _ in 0..12 {
+        enqueue(&desk, &["ticket.toml"]);
+    }
+    let run = enqueue(&desk, &["incident.toml"]);
+    std::fs::remove_file(desk.path("ticket.toml")).unwrap();
+    let done = desk.run(&["worker", "--until-idle", "--concurrency", "1", "--format", "jsonl"]);
+    assert_eq!((done.code, status(&desk, &run).as_str()), (Some(0), "completed"), "{}", done.whole());
+}
+
+#[test]
+fn what_it_cannot_work_with_is_refused() {
+    let desk = Desk::new();
+    let usage = |arguments: &[&str], words: &str| {
+        let done = desk.run(arguments);
+        assert_eq!(done.code, Some(2), "{}", done.whole());
+        assert!(done.stderr.contains(words), "{}", done.whole());
+    };
+    usage(&["run", "incident.toml", "--enqueue", "--journal", "memory:"], "gone with this process");
+    usage(&["worker", "--journal", "memory:"], "gone with this process");
+    usage(&["worker", "--journal", "sqlite:nowhere.db"], "there is no journal");
+    enqueue(&desk, &["incident.toml"]);
+    usage(&["worker", "nofile.toml", "--until-idle"], "nofile.toml");
+}
+
 #[test]
 fn whoever_follows_a_run_sees_it_to_its_end() {
     let desk = Desk::new();

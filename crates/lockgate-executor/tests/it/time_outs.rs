@@ -248,6 +248,8 @@ async fn a_dropped_call_tells_what_it_left_behind() {
             Some(()) = entered.recv() => {}
         }
     }
+    // What the dropped call leaves is written behind it; what the handler says comes after that.
+    heard(&bench, &EventType::ToolFailed).await;
     go.send(()).unwrap();
     assert!(told_to_stop.await.unwrap());
     heard(&bench, &EventType::CallReconciled).await;

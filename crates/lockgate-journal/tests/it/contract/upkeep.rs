@@ -5,12 +5,12 @@ use std::time::Duration;
 use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::document::Document;
 use lockgate_contract::effect::EffectState;
-use lockgate_contract::event::{Chain, Finding};
+use lockgate_contract::event::{Chain, EventType, Finding};
 use lockgate_contract::export::{ExportFault, Reader, Writer, event_from_line, event_line};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, RunId};
 use lockgate_contract::ports::{
-    ApprovalFilter, CallState, ClaimRefused, Clock as _, Journal, JournalError, JournalStats, KeptRun, Lease, NewRun,
-    Prune, Pruned, RunFilter, Settling, WhyKept,
+    ApprovalFilter, CallState, ClaimRefused, Clock as _, Journal, JournalError, JournalStats, KeptQuestion, KeptRun,
+    Lease, NewRun, Prune, Pruned, RunFilter, Settling, WhyKept,
 };
 use lockgate_contract::run::{RunKind, RunStatus};
 
@@ -142,7 +142,7 @@ async fn the_corpus_goes_through(f: Fixture) {
             kind: RunKind::Agent,
             title: String::new(),
             status: status.flatten(),
-            epoch: 1,
+            epoch: 1 + events.iter().filter(|event| event.kind == EventType::RunLeaseTaken).count() as u64,
             created_at: first.at,
             updated_at: last.at,
             events,
@@ -193,7 +193,7 @@ async fn a_run_that_is_there_is_not_imported(f: Fixture) {
     // A question that is there belongs to another run: nothing of this one stays.
     let mut other = f.journal.upkeep().export_run(&f.create("run-b").await.run_id).await.unwrap();
     let text = kept.questions[0].question.text().replace("\"run_id\":\"run-a\"", "\"run_id\":\"run-c\"");
-    other.questions.push(kept.questions[0].clone());
+    other.questions.push(KeptQuestion { state: ApprovalState::Pending, ..kept.questions[0].clone() });
     other.questions[0].question = Document::parse(text, lockgate_contract::document::Limits::OWN).unwrap();
     other.run_id = RunId::new("run-c");
     other.events.iter_mut().for_each(|event| event.run_id = RunId::new("run-c"));
@@ -207,7 +207,7 @@ async fn a_run_that_does_not_hold_together_is_not_imported(f: Fixture) {
     let run = full(&f, "run-a").await;
     let kept = f.journal.upkeep().export_run(&run).await.unwrap();
     let target = f.fresh();
-    let breaks: [fn(&mut KeptRun); 9] = [
+    let breaks: [fn(&mut KeptRun); 12] = [
         |run| run.events.clear(),
         |run| drop(run.events.remove(2)),
         |run| run.events.swap(1, 2),
@@ -217,6 +217,13 @@ async fn a_run_that_does_not_hold_together_is_not_imported(f: Fixture) {
         |run| run.questions.push(run.questions[0].clone()),
         |run| "other".clone_into(&mut run.tenant),
         |run| run.calls[0].approval_id = Some(ApprovalId::new("apr-none")),
+        |run| run.epoch = u64::MAX,
+        |run| "other".clone_into(&mut run.keys[0].tenant),
+        // A yes that nobody said in an event.
+        |run| {
+            let question = &mut run.questions[0];
+            (question.state, question.decided_by) = (ApprovalState::Granted, Some("mallory".to_owned()));
+        },
     ];
     for (number, alter) in breaks.iter().enumerate() {
         let mut broken = kept.clone();
