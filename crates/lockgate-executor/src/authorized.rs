@@ -61,6 +61,9 @@ impl<'g> Validated<'g> {
         };
         // Nobody is asked for a run that was cancelled, and no approval is used up for one.
         self.go_on()?;
+        if asked && self.terms().approval.is_none() {
+            self.look_at_the_key().await?;
+        }
         let approval = if asked { Some(self.find_approval(&verdict, trail).await?) } else { None };
         self.go_on()?;
         trail.passed(Stage::Authorized);

@@ -13,6 +13,7 @@ mod checked;
 mod error;
 mod exit;
 mod gate;
+mod keys;
 mod limit;
 mod pipeline;
 mod proposed;

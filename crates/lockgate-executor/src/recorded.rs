@@ -1,16 +1,11 @@
 //! recorded: the intent stands in the journal before an effect starts.
 
 use std::ops::Deref;
-use std::sync::Arc;
-use std::time::Duration;
 
-use lockgate_contract::approval::Binding;
-use lockgate_contract::digest::Digest;
-use lockgate_contract::document::Document;
 use lockgate_contract::effect::{Effect, EffectState, OnDuplicate, ReplayPolicy};
 use lockgate_contract::event::{ApprovalConsumed, Body, ToolStarted};
 use lockgate_contract::outcome::{Code, Status};
-use lockgate_contract::ports::{CallerKey, Claim, ClaimRefused, KeyHolder};
+use lockgate_contract::ports::{CallerKey, Claim, ClaimRefused};
 use lockgate_contract::tool::IdempotencyKey;
 
 use crate::authorized::{Authorized, approval_refused, storage_unavailable};
@@ -125,49 +120,6 @@ impl<'g> Authorized<'g> {
                 request: self.request_digest(),
                 keep: self.gate().options.keep_keys,
             }),
-        }
-    }
-
-    /// What a caller's key stands for: on whose behalf, which tool, which arguments.
-    fn request_digest(&self) -> Digest {
-        let subject = Binding::subject(&self.scope().subject);
-        let request = (subject, self.tool().spec().name(), self.arguments_digest().to_string());
-        // INVARIANT: strings always serialise.
-        let request = Document::from_serialize(&request).unwrap_or_else(|_| Document::null());
-        Digest::of("lockgate.request.v1", &request)
-    }
-
-    /// The caller's key belongs to an earlier call: the same request gets that call's result, also while it is on its way;
-    /// another request is refused.
-    async fn key_taken(&self, holder: KeyHolder) -> Exit {
-        const PAUSE: Duration = Duration::from_millis(20);
-        if holder.request != self.request_digest() {
-            let audit =
-                format!("the idempotency key belongs to call `{}`, which requests something else", holder.call_id);
-            return Refusal::new(Code::IdempotencyConflict, audit).into();
-        }
-        let (gate, scope) = (self.gate(), self.scope());
-        let until = gate.clock.now().after(self.timeout());
-        loop {
-            match scope.log.settled_elsewhere(&holder.run_id, &holder.call_id).await {
-                Ok(Some(settled)) => {
-                    return Exit::Reused {
-                        earlier: holder.call_id,
-                        why: "it was sent before under the same idempotency key",
-                        settled: Box::new(Arc::unwrap_or_clone(settled)),
-                    };
-                }
-                Ok(None) => {}
-                Err(error) => return storage_unavailable(&error),
-            }
-            if gate.clock.now() >= until {
-                let audit = format!("call `{}` has the same idempotency key, and no result yet", holder.call_id);
-                return Refusal::new(Code::InProgress, audit).into();
-            }
-            tokio::select! {
-                () = tokio::time::sleep(PAUSE) => {}
-                () = scope.cancel.cancelled() => return Exit::Cancelled { started: false },
-            }
         }
     }
 

@@ -17,7 +17,8 @@ use lockgate_contract::event::{Body, Event, NewEvent, Settled};
 use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ids::{ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
-    Appended, ArtifactError, ArtifactStore, BoxFuture, Claim, ClaimRefused, Journal, JournalError, Lease, Settling,
+    Appended, ArtifactError, ArtifactStore, BoxFuture, Claim, ClaimRefused, Journal, JournalError, KeyHolder, Lease,
+    Settling,
 };
 use tokio::sync::Mutex;
 
@@ -105,6 +106,11 @@ impl RunLog {
     ) -> Result<Option<Arc<Settled>>, JournalError> {
         let events = contained(JournalError::Unavailable, async { self.journal.events(run, 0).await }).await?;
         Ok(result_of(events.iter().filter(|event| event.call_id.as_ref() == Some(call))))
+    }
+
+    /// Who has a caller's key.
+    pub(crate) async fn key_holder(&self, tenant: &str, key: &str) -> Result<Option<KeyHolder>, JournalError> {
+        contained(JournalError::Unavailable, async { self.journal.key_holder(tenant, key).await }).await
     }
 
     /// The events of a call that stand in the journal.

@@ -175,7 +175,8 @@ async fn end(live: &mut Live, result: &ToolResult, effect_state: EffectState) {
         return;
     }
     let is = |code| result.code().is_some_and(|outcome| outcome.is(code));
-    let body = if effect_state == EffectState::Unknown {
+    let is_to_be_found_out = effect_state == EffectState::Unknown && result.meta.deduplicated.is_none();
+    let body = if is_to_be_found_out {
         Body::RunNeedsReconciliation(RunNeedsReconciliation { calls: vec![result.call_id.clone()] })
     } else if is(Code::Cancelled) || is(Code::Interrupted) {
         Body::RunCancelled(RunCancelled {})

@@ -159,8 +159,7 @@ impl Call {
 
     /// Nobody knows what it changed, and somebody should find out.
     pub(crate) fn has_unknown_effect(&self) -> bool {
-        let unknown = |settled: &Settled| settled.effect_state == EffectState::Unknown;
-        !self.abandoned && self.settled.as_ref().is_some_and(unknown)
+        !self.abandoned && self.settled.as_ref().is_some_and(Settled::is_to_be_found_out)
     }
 
     /// The question about its next attempt.

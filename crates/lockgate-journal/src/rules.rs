@@ -126,9 +126,7 @@ pub(crate) fn settlement(
 }
 
 fn has_unknown_effect(events: &[NewEvent]) -> bool {
-    events
-        .iter()
-        .any(|event| matches!(event.body(), Ok(Body::Settled(settled)) if settled.effect_state == EffectState::Unknown))
+    events.iter().any(|event| matches!(event.body(), Ok(Body::Settled(settled)) if settled.is_to_be_found_out()))
 }
 
 /// A result that comes too late to be one: it stands in the journal, and changes nothing.

@@ -127,7 +127,11 @@ impl Journal for SqliteJournal {
 
     fn ready(&self, limit: u32) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
         let clock = Arc::clone(&self.clock);
-        Box::pin(self.readers.read(move |connection| read::ready(connection, limit, clock.now())))
+        Box::pin(async move {
+            // Whoever asks for work shows first that there is room for it: on a full disk nothing new begins.
+            self.writer.begin(|connection, _now| write::touch(connection)).await?;
+            self.readers.read(move |connection| read::ready(connection, limit, clock.now())).await
+        })
     }
 
     fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {

@@ -170,7 +170,7 @@ impl Worker {
                 Ok(ready) => ready,
                 Err(error) => {
                     (self.options.report)(Report::Journal(error));
-                    return true;
+                    return !self.options.until_idle;
                 }
             };
             let is_full = ready.len() == usize::try_from(limit).unwrap_or(usize::MAX);

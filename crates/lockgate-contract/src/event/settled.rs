@@ -127,6 +127,12 @@ word_enum! {
 }
 
 impl Settled {
+    /// Whether somebody has to find out what the call changed. Of a result that was told again, it is the first call that is to
+    /// be found out about.
+    pub fn is_to_be_found_out(&self) -> bool {
+        self.effect_state == EffectState::Unknown && self.meta.deduplicated.is_none()
+    }
+
     /// What the model is told: the data, or code, reason, message and error id.
     pub fn model_content(&self) -> Document {
         #[derive(Serialize)]

@@ -34,7 +34,7 @@ impl Ledger {
         if settled.status == Status::Executed && settled.meta.deduplicated.is_none() {
             self.executed = self.executed.saturating_add(1);
         }
-        if settled.effect_state == EffectState::Unknown && !self.calls[place].inner {
+        if settled.is_to_be_found_out() && !self.calls[place].inner {
             self.unknown.push(place);
             self.to_find_out.insert(place);
         }

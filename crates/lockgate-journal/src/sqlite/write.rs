@@ -65,6 +65,12 @@ pub(super) fn take_lease(connection: &Connection, run: &RunId, now: Timestamp) -
     Ok(lease)
 }
 
+/// Writes something, and changes nothing.
+pub(super) fn touch(connection: &Connection) -> Result<(), JournalError> {
+    execute(connection, "UPDATE meta SET name = name WHERE version = 1", [])?;
+    Ok(())
+}
+
 /// Adds events to a run, for whoever drives it.
 pub(super) fn append(
     connection: &Connection,

@@ -103,6 +103,26 @@ async fn a_key_is_its_tenants_and_is_forgotten_in_time() {
     }
 }
 
+/// Nobody is asked about a request that has its answer, or that is another one under the same key.
+#[tokio::test]
+async fn a_person_is_asked_once_about_a_request() {
+    for world in World::of_each_kind() {
+        world.add(pay().permission(Permission::Ask), at_once(|_| Ok(Output::of("paid"))));
+        let first = keyed(&world, "k", r#"{"amount": 5}"#).await;
+        assert_eq!(code_of(&first), "approval_required");
+        let question = world.questions(&first.run_id).await.remove(0);
+        world.answer(&question, ApprovalState::Granted).await.unwrap();
+        let mut approved = call(&world, "k", r#"{"amount": 5}"#);
+        approved.approval = Some(question.approval_id);
+        let paid = world.runner(Vec::new()).call(approved).await.unwrap();
+        assert_eq!((code_of(&paid).as_str(), world.entered().len()), ("ok", 1));
+        let again = keyed(&world, "k", r#"{"amount": 5}"#).await;
+        assert_eq!(again.result.meta.deduplicated, Some(paid.result.call_id)); // S-31
+        assert_eq!(code_of(&keyed(&world, "k", r#"{"amount": 6}"#).await), "idempotency_conflict"); // R-130
+        assert_eq!(world.entered().len(), 1);
+    }
+}
+
 /// Whoever sent it first died in the middle, and sends it again: the key leads to what became of it.
 #[tokio::test]
 async fn a_key_finds_what_its_dead_caller_began() {
@@ -119,6 +139,9 @@ async fn a_key_finds_what_its_dead_caller_began() {
         assert!(again.result.meta.deduplicated.is_some());
         // A further attempt has the key of the first one.
         assert!(world.keys().iter().all(|key| *key == keys[0]));
+        // The first call is to be found out about, and no copy of its result.
+        let status = world.journal.run(&again.run_id).await.unwrap().unwrap().status;
+        assert_eq!(status, Some(RunStatus::Completed));
         let once_more = keyed(&world, "k", "{}").await;
         assert_eq!((once_more.result.meta.deduplicated.is_some(), world.entered().len()), (true, entered));
     }

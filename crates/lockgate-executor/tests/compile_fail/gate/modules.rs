@@ -10,6 +10,8 @@ mod error;
 mod exit;
 #[path = "../../../src/gate.rs"]
 mod gate;
+#[path = "../../../src/keys.rs"]
+mod keys;
 #[path = "../../../src/limit.rs"]
 mod limit;
 #[path = "../../../src/pipeline.rs"]
