@@ -109,7 +109,7 @@ impl Runner {
         match released {
             Released::Settled(settlement) => {
                 let settled = settlement.settled();
-                end(live, settlement.result(), settled.effect_state).await;
+                end(live).await;
                 Ok(DirectAnswer {
                     run_id,
                     result: settlement.result().clone(),
@@ -153,7 +153,7 @@ impl Runner {
         self.settle_one(live, request, code, started, why).await?;
         let answer = settled_answer(&live.state)
             .ok_or_else(|| JournalError::Corrupt("a settled call has no result".to_owned()))?;
-        end(live, &answer.result, answer.effect_state).await;
+        end(live).await;
         Ok(answer)
     }
 }
@@ -169,15 +169,13 @@ async fn reopen(live: &mut Live) -> Result<(), RunError> {
 }
 
 /// Ends the run of a settled call. The call has its result, whatever becomes of the run's own last event.
-async fn end(live: &mut Live, result: &ToolResult, effect_state: EffectState) {
+async fn end(live: &mut Live) {
+    let call = live.state.calls().next();
     // A result that could not be stored ends nothing.
-    if settled_answer(&live.state).is_none() {
-        return;
-    }
-    let is = |code| result.code().is_some_and(|outcome| outcome.is(code));
-    let is_to_be_found_out = effect_state == EffectState::Unknown && result.meta.deduplicated.is_none();
-    let body = if is_to_be_found_out {
-        Body::RunNeedsReconciliation(RunNeedsReconciliation { calls: vec![result.call_id.clone()] })
+    let Some((call, settled)) = call.and_then(|call| Some((call, call.settled.as_ref()?))) else { return };
+    let is = |code| settled.code.as_ref().is_some_and(|outcome| outcome.is(code));
+    let body = if call.has_unknown_effect() {
+        Body::RunNeedsReconciliation(RunNeedsReconciliation { calls: vec![call.call_id.clone()] })
     } else if is(Code::Cancelled) || is(Code::Interrupted) {
         Body::RunCancelled(RunCancelled {})
     } else {

@@ -105,7 +105,7 @@ impl Runner {
                 self.settle_direct(&mut live, request, Code::Cancelled, false, "its caller died").await?;
             }
             None => match settled_answer(&live.state) {
-                Some(answer) => end(&mut live, &answer.result, answer.effect_state).await,
+                Some(_) => end(&mut live).await,
                 // Its caller died before anything was asked for.
                 None => live.end(Body::RunCancelled(RunCancelled {})).await?,
             },
@@ -133,7 +133,7 @@ impl Runner {
             Recovery::Unknown => {}
         }
         if let Some(answer) = settled_answer(&live.state) {
-            end(live, &answer.result, answer.effect_state).await;
+            end(live).await;
             return Ok(answer);
         }
         request.terms.attempt = lost.attempts;

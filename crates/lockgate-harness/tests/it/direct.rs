@@ -238,9 +238,12 @@ async fn a_direct_run_whose_caller_died_is_brought_to_its_end() {
 /// Found by the crash matrix: the end of a run that had stopped came without `run.resumed`.
 #[tokio::test(start_paused = true)]
 async fn a_direct_run_goes_on_once_somebody_knows_what_became_of_it() {
-    for (finding, status, reason) in
-        [(Finding::Done, RunStatus::Completed, "call_settled"), (Finding::NotDone, RunStatus::Cancelled, "cancelled")]
-    {
+    for (finding, status, reason) in [
+        (Finding::Done, RunStatus::Completed, "call_settled"),
+        (Finding::NotDone, RunStatus::Cancelled, "cancelled"),
+        // Nobody will find out: the run does not wait for it for ever.
+        (Finding::Abandoned, RunStatus::Completed, "call_settled"),
+    ] {
         let mut bench = Bench::new([]);
         let disk = Arc::clone(&bench.journal);
         bench.journal = Faulty::new(&disk, Fault::Dead(3));
