@@ -1,7 +1,6 @@
 //! A caller's own key: the same request is one effect, however often it is sent.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use lockgate_contract::approval::Binding;
 use lockgate_contract::digest::Digest;
@@ -38,33 +37,26 @@ impl Validated<'_> {
     /// The caller's key belongs to an earlier call: the same request gets that call's result, also while it is on its way;
     /// another request is refused.
     pub(crate) async fn key_taken(&self, holder: KeyHolder) -> Exit {
-        const PAUSE: Duration = Duration::from_millis(20);
         if holder.request != self.request_digest() {
             let audit =
                 format!("the idempotency key belongs to call `{}`, which requests something else", holder.call_id);
             return Refusal::new(Code::IdempotencyConflict, audit).into();
         }
-        let (gate, scope) = (self.gate(), self.scope());
-        let until = gate.clock.now().after(self.timeout());
-        loop {
-            match scope.log.settled_elsewhere(&holder.run_id, &holder.call_id).await {
-                Ok(Some(settled)) => {
-                    return Exit::Reused {
-                        earlier: holder.call_id,
-                        why: "it was sent before under the same idempotency key",
-                        settled: Box::new(Arc::unwrap_or_clone(settled)),
-                    };
-                }
-                Ok(None) => {}
-                Err(error) => return storage_unavailable(&error),
-            }
-            if gate.clock.now() >= until {
+        tokio::select! {
+            // In this order: a result that is there counts, whatever else happened meanwhile.
+            biased;
+            settled = self.scope().log.result_elsewhere(&holder.run_id, &holder.call_id) => match settled {
+                Ok(settled) => Exit::Reused {
+                    earlier: holder.call_id,
+                    why: "it was sent before under the same idempotency key",
+                    settled: Box::new(Arc::unwrap_or_clone(settled)),
+                },
+                Err(error) => storage_unavailable(&error),
+            },
+            () = self.scope().cancel.cancelled() => Exit::Cancelled { started: false },
+            () = tokio::time::sleep(self.timeout()) => {
                 let audit = format!("call `{}` has the same idempotency key, and no result yet", holder.call_id);
-                return Refusal::new(Code::InProgress, audit).into();
-            }
-            tokio::select! {
-                () = tokio::time::sleep(PAUSE) => {}
-                () = scope.cancel.cancelled() => return Exit::Cancelled { started: false },
+                Refusal::new(Code::InProgress, audit).into()
             }
         }
     }

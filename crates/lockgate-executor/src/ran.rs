@@ -96,7 +96,7 @@ impl<'g> Recorded<'g> {
         };
         let (handler, prepared) = handler;
         let output = if handler.may_block() {
-            run_blocking(prepared, context, self.kept_if_late()).await
+            self.run_blocking(prepared, context).await
         } else {
             let action = async { enter(prepared, context).await };
             AssertUnwindSafe(action).catch_unwind().await.unwrap_or_else(|panic| Err(bug(panic)))
@@ -105,10 +105,19 @@ impl<'g> Recorded<'g> {
         Ok(ActionReport { output, env_reported_completion: false })
     }
 
-    /// What becomes of an answer that nobody waits for any more: it is kept, and belongs to this attempt.
-    fn kept_if_late(&self) -> impl FnOnce(Result<Output, Failure>) -> BoxFuture<'static, ()> + Send + use<> {
-        let (gate, scope, request) = (self.gate().clone(), self.scope().clone(), self.request().clone());
-        move |answer| Box::pin(async move { answered_late(&gate, &scope, request, answer).await })
+    /// Enters a handler that may block its thread, where that harms nobody. A time-out leaves it behind; it sees the cancel
+    /// token and its deadline, and what it still answers is kept.
+    async fn run_blocking(&self, prepared: Prepared, context: ToolContext) -> Result<Output, Failure> {
+        let runtime = Handle::current();
+        let entered = runtime.clone();
+        let action = move || {
+            if context.cancel.is_cancelled() {
+                // It waited for a thread until nobody waited for it any more: the call is settled, and nothing may start.
+                return Err(ToolEnvironmentError::new("no thread was free in time").nothing_happened().into());
+            }
+            entered.block_on(enter(prepared, context))
+        };
+        Waiting { thread: Some(tokio::task::spawn_blocking(action)), call: self, runtime }.answer().await
     }
 
     fn context(&self, timeout: Duration, stop: CancellationToken) -> ToolContext {
@@ -158,40 +167,15 @@ async fn enter(prepared: Prepared, context: ToolContext) -> Result<Output, Failu
     Contained(Some(prepared.run(context))).await
 }
 
-/// Enters a handler that may block its thread, where that harms nobody. A time-out leaves it behind; it sees the cancel
-/// token and its deadline, and what it still answers goes to `late`.
-async fn run_blocking<L>(prepared: Prepared, context: ToolContext, late: L) -> Result<Output, Failure>
-where
-    L: FnOnce(Result<Output, Failure>) -> BoxFuture<'static, ()> + Send + 'static,
-{
-    let runtime = Handle::current();
-    let entered = runtime.clone();
-    let action = move || {
-        if context.cancel.is_cancelled() {
-            // It waited for a thread until nobody waited for it any more: the call is settled, and nothing may start.
-            return Err(ToolEnvironmentError::new("no thread was free in time").nothing_happened().into());
-        }
-        entered.block_on(enter(prepared, context))
-    };
-    let mut waiting = Waiting { thread: Some(tokio::task::spawn_blocking(action)), late: Some(late), runtime };
-    waiting.answer().await
-}
-
-/// A thread that somebody waits for. Where nobody does any more, its answer is late.
-struct Waiting<L>
-where
-    L: FnOnce(Result<Output, Failure>) -> BoxFuture<'static, ()> + Send + 'static,
-{
+/// A thread that somebody waits for. Where nobody does any more, its answer is late, and belongs to the attempt.
+struct Waiting<'a, 'g> {
     thread: Option<JoinHandle<Result<Output, Failure>>>,
-    late: Option<L>,
+    call: &'a Recorded<'g>,
     runtime: Handle,
 }
 
-impl<L> Waiting<L>
-where
-    L: FnOnce(Result<Output, Failure>) -> BoxFuture<'static, ()> + Send + 'static,
-{
-    async fn answer(&mut self) -> Result<Output, Failure> {
+impl Waiting<'_, '_> {
+    async fn answer(mut self) -> Result<Output, Failure> {
         let Some(thread) = &mut self.thread else { return std::future::pending().await };
         let answer = answer_of(thread.await);
         self.thread = None;
@@ -199,14 +183,11 @@ where
     }
 }
 
-impl<L> Drop for Waiting<L>
-where
-    L: FnOnce(Result<Output, Failure>) -> BoxFuture<'static, ()> + Send + 'static,
-{
+impl Drop for Waiting<'_, '_> {
     fn drop(&mut self) {
-        if let (Some(thread), Some(late)) = (self.thread.take(), self.late.take()) {
-            self.runtime.spawn(async move { late(answer_of(thread.await)).await });
-        }
+        let Some(thread) = self.thread.take() else { return };
+        let (gate, scope, request) = (self.call.gate().clone(), self.call.scope().clone(), self.call.request().clone());
+        self.runtime.spawn(async move { answered_late(&gate, &scope, request, answer_of(thread.await)).await });
     }
 }
 

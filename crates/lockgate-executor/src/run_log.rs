@@ -98,14 +98,17 @@ impl RunLog {
         Ok(result_of(&self.of_call(call).await?))
     }
 
-    /// The result of a call of any run, once it has one.
-    pub(crate) async fn settled_elsewhere(
-        &self,
-        run: &RunId,
-        call: &CallId,
-    ) -> Result<Option<Arc<Settled>>, JournalError> {
-        let events = contained(JournalError::Unavailable, async { self.journal.events(run, 0).await }).await?;
-        Ok(result_of(events.iter().filter(|event| event.call_id.as_ref() == Some(call))))
+    /// The result of a call of any run, as soon as it has one.
+    pub(crate) async fn result_elsewhere(&self, run: &RunId, call: &CallId) -> Result<Arc<Settled>, JournalError> {
+        let mut seen = 0;
+        loop {
+            let news = async { self.journal.follow(run, seen).await };
+            let events = contained(JournalError::Unavailable, news).await?;
+            if let Some(settled) = result_of(events.iter().filter(|event| event.call_id.as_ref() == Some(call))) {
+                return Ok(settled);
+            }
+            seen = events.last().map_or(seen, |event| event.seq);
+        }
     }
 
     /// Who has a caller's key.

@@ -37,8 +37,6 @@ use lockgate_contract::ports::{
     KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling, Upkeep,
 };
 
-use rusqlite::Connection;
-
 use self::connection::Place;
 use self::readers::Readers;
 use self::writer::Writer;
@@ -116,12 +114,9 @@ impl Journal for SqliteJournal {
     fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
         Box::pin(async move {
             let Some(lock) = hold::take(&self.place.path, run)? else { return Ok(None) };
-            let run = run.clone();
-            let work = {
-                let run = run.clone();
-                move |connection: &Connection, now| write::take_lease(connection, &run, now)
-            };
-            Ok(Some(RunHold::new(self.told(&run, self.writer.end(work)).await?, lock)))
+            let held = run.clone();
+            let taken = self.writer.end(move |connection, now| write::take_lease(connection, &held, now));
+            Ok(Some(RunHold::new(self.told(run, taken).await?, lock)))
         })
     }
 

@@ -106,9 +106,9 @@ struct Later {
 }
 
 impl Later {
-    /// Whether there is something new about the run that is not this worker's own.
-    fn is_old(&self, last_seq: u64) -> bool {
-        self.last_seq.is_some_and(|seen| seen != last_seq)
+    /// Whether the run may be tried again: its pause is over, or there is something new about it that is not this worker's own.
+    fn is_over(&self, run: &RunRecord) -> bool {
+        Instant::now() >= self.until || self.last_seq.is_some_and(|seen| seen != run.last_seq)
     }
 }
 
@@ -267,10 +267,7 @@ impl Worker {
 impl Desk {
     fn may_try(&self, run: &RunRecord) -> bool {
         self.runs.values().all(|driven| driven.run_id != run.run_id)
-            && self
-                .later
-                .get(&run.run_id)
-                .is_none_or(|later| later.is_old(run.last_seq) || Instant::now() >= later.until)
+            && self.later.get(&run.run_id).is_none_or(|later| later.is_over(run))
     }
 
     /// Leaves a run alone for a while, longer each time. Answers whether this is the first time as it stands.

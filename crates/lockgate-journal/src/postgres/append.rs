@@ -3,7 +3,7 @@
 use futures_util::future::try_join;
 use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::failpoint::Point;
-use lockgate_contract::ids::CallId;
+use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{Appended, JournalError};
 
 use super::connection::Values;
@@ -35,10 +35,30 @@ pub(super) async fn add(
         appended.push(event.numbered(run.clone(), seq, now));
     }
     let head = head.map(|head| rules::tie(head, &mut appended).to_string());
-    let rows = Columns::of(&appended);
     let (count, now) = (column(appended.len() as u64), now.as_millis());
     let advance: Values<'_> = &[&run.as_str(), &count, &now, &changes, &status, &next_seq, &head];
-    let insert: Values<'_> = &[
+    let (advanced, ()) = try_join(
+        transaction.execute_to(Point::AppendNumbers, Statement::Advance, advance),
+        insert_events(transaction, &tenant, &run, &appended),
+    )
+    .await?;
+    if advanced == 1 {
+        transaction.has_news_of(run);
+        Ok(appended)
+    } else {
+        Err(JournalError::Corrupt(format!("the counter of run `{run}` was moved while it was locked")))
+    }
+}
+
+/// Writes events under the numbers that they have.
+pub(super) async fn insert_events(
+    transaction: &Transaction<'_>,
+    tenant: &str,
+    run: &RunId,
+    events: &[Event],
+) -> Result<(), JournalError> {
+    let rows = Columns::of(events);
+    let values: Values<'_> = &[
         &tenant,
         &run.as_str(),
         &rows.at,
@@ -50,33 +70,23 @@ pub(super) async fn add(
         &rows.data,
         &rows.hash,
     ];
-    let (advanced, _) = try_join(
-        transaction.execute_to(Point::AppendNumbers, Statement::Advance, advance),
-        transaction.execute_to(Point::AppendEvent, Statement::InsertEvents, insert),
-    )
-    .await?;
-    if advanced == 1 {
-        transaction.has_news_of(run);
-        Ok(appended)
-    } else {
-        Err(JournalError::Corrupt(format!("the counter of run `{run}` was moved while it was locked")))
-    }
+    transaction.execute_to(Point::AppendEvent, Statement::InsertEvents, values).await.map(drop)
 }
 
 /// Events by column: however many they are, they are one statement.
-pub(super) struct Columns<'e> {
-    pub(super) seq: Vec<i64>,
-    pub(super) at: Vec<i64>,
-    pub(super) kind: Vec<&'e str>,
-    pub(super) v: Vec<i64>,
-    pub(super) step: Vec<i64>,
-    pub(super) call_id: Vec<Option<&'e str>>,
-    pub(super) data: Vec<&'e str>,
-    pub(super) hash: Vec<Option<String>>,
+struct Columns<'e> {
+    seq: Vec<i64>,
+    at: Vec<i64>,
+    kind: Vec<&'e str>,
+    v: Vec<i64>,
+    step: Vec<i64>,
+    call_id: Vec<Option<&'e str>>,
+    data: Vec<&'e str>,
+    hash: Vec<Option<String>>,
 }
 
 impl<'e> Columns<'e> {
-    pub(super) fn of(events: &'e [Event]) -> Self {
+    fn of(events: &'e [Event]) -> Self {
         Self {
             seq: events.iter().map(|event| column(event.seq)).collect(),
             at: events.iter().map(|event| event.at.as_millis()).collect(),

@@ -2,7 +2,6 @@
 
 use futures_util::future::{try_join, try_join4};
 use lockgate_contract::approval::{Approval, ApprovalState};
-use lockgate_contract::event::Event;
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
     BoxFuture, CallState, Compaction, JournalError, JournalStats, KeptCall, KeptKey, KeptQuestion, KeptRun, Prune,
@@ -12,7 +11,7 @@ use lockgate_contract::run::RunStatus;
 use lockgate_contract::time::Timestamp;
 use tokio_postgres::Row;
 
-use super::append::Columns;
+use super::append::insert_events;
 use super::connection::Values;
 use super::statements::Statement;
 use super::transaction::Access::{Read, Write};
@@ -142,7 +141,7 @@ async fn import(transaction: &Transaction<'_>, run: &KeptRun) -> Result<(), Jour
     }
     // Not all at once: a long run's events would be in memory several times.
     for events in run.events.chunks(1000) {
-        import_events(transaction, &run.tenant, &run.run_id, events).await?;
+        insert_events(transaction, &run.tenant, &run.run_id, events).await?;
     }
     for (question, approval) in run.questions.iter().zip(&asked) {
         import_question(transaction, question, approval).await?;
@@ -160,28 +159,6 @@ async fn import(transaction: &Transaction<'_>, run: &KeptRun) -> Result<(), Jour
     }
     transaction.has_news_of(run.run_id.clone());
     Ok(())
-}
-
-async fn import_events(
-    transaction: &Transaction<'_>,
-    tenant: &str,
-    run: &RunId,
-    events: &[Event],
-) -> Result<(), JournalError> {
-    let rows = Columns::of(events);
-    let values: Values<'_> = &[
-        &tenant,
-        &run.as_str(),
-        &rows.at,
-        &rows.seq,
-        &rows.kind,
-        &rows.v,
-        &rows.step,
-        &rows.call_id,
-        &rows.data,
-        &rows.hash,
-    ];
-    transaction.execute(Statement::InsertEvents, values).await.map(drop)
 }
 
 async fn import_question(

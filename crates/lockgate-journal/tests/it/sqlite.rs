@@ -6,13 +6,12 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lockgate_contract::approval::ApprovalState;
 use lockgate_contract::ids::{ApprovalId, ArtifactId, RunId};
-use lockgate_contract::ports::{ClaimRefused, Journal, JournalError, Lease, Prune, Pruned, RunFilter};
+use lockgate_contract::ports::{Journal, JournalError, Lease, Prune, Pruned, RunFilter};
 use lockgate_journal::{OpenError, SqliteJournal, SqliteOptions, open};
 use rusqlite::Connection;
 
-use crate::support::{Fixture, ManualClock, artifact, assert_gap_free, claim, event, event_with, new_run, settling};
+use crate::support::{Fixture, ManualClock, artifact, assert_gap_free, event, event_with, new_run, settling};
 
 fn refusal(path: &Path) -> OpenError {
     open(&format!("sqlite:{}", path.display()), ManualClock::new()).map(drop).unwrap_err()
@@ -51,87 +50,6 @@ async fn many_handles_and_one_holds() {
     }
     let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().ends_with(".lock")), "{left:?}");
-}
-
-#[tokio::test]
-async fn everything_is_there_after_a_reopen() {
-    let mut f = Fixture::sqlite();
-    let run = f.create("run-a").await;
-    let call = run.call(0, 0);
-    f.ask(&run, "apr-1").await;
-    f.decide("apr-1", ApprovalState::Granted).await;
-    f.journal.claim(&run, claim(&call, 1, Some("apr-1")), vec![event("tool.started")]).await.unwrap();
-    f.journal
-        .settle(&run, settling(&call, Some(artifact("art-1", "whole"))), vec![event("tool.finished")])
-        .await
-        .unwrap();
-    f.journal.append(&run, vec![event("run.completed")]).await.unwrap();
-    let before = f.everything(&run).await;
-
-    let second = f.second();
-    f.journal = second;
-    assert_eq!(f.everything(&run).await, before);
-    assert_eq!(f.journal.artifact(&run, &ArtifactId::new("art-1")).await.unwrap().as_deref(), Some("whole"));
-    let refused = f.journal.claim(&run, claim(&call, 2, None), Vec::new()).await.unwrap_err();
-    assert_eq!(refused, ClaimRefused::AlreadyClaimed);
-    let again = f.journal.settle(&run, settling(&call, None), Vec::new()).await.unwrap_err();
-    assert_eq!(again, JournalError::AlreadySettled(call));
-    let next = f.journal.append(&run, vec![event("x.a")]).await.unwrap();
-    assert_eq!(next[0].seq, 7);
-}
-
-#[tokio::test]
-async fn a_dropped_journal_has_written_what_was_asked_for() {
-    let f = Fixture::sqlite();
-    let run = f.create("run-a").await;
-    let second = f.second();
-    {
-        // Asked for, and then not waited for.
-        let mut write = second.append(&run, vec![event("x.a")]);
-        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-        assert!(write.as_mut().poll(&mut context).is_pending());
-    }
-    drop(second);
-    assert_eq!(f.kinds(&run).await, ["run.started", "x.a"]);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_handles_write_one_run_without_gaps() {
-    let f = Fixture::sqlite();
-    let run = f.create("run-a").await;
-    let mut tasks = Vec::new();
-    for journal in [f.journal.clone(), f.second()] {
-        for _ in 0..4 {
-            let (journal, run) = (journal.clone(), run.clone());
-            tasks.push(tokio::spawn(async move {
-                for _ in 0..25 {
-                    journal.append(&run, vec![event("x.a"), event("x.b")]).await.unwrap();
-                }
-            }));
-        }
-    }
-    for task in tasks {
-        task.await.unwrap();
-    }
-    let events = f.events(&run).await;
-    assert_eq!(events.len(), 1 + 2 * 4 * 25 * 2);
-    assert_gap_free(&events);
-}
-
-#[tokio::test]
-async fn what_one_handle_decides_the_other_one_sees_and_uses() {
-    let f = Fixture::sqlite();
-    let other = f.second();
-    let run = f.create("run-a").await;
-    f.ask(&run, "apr-1").await;
-    let decision = crate::support::decision("apr-1", ApprovalState::Granted);
-    other.decide(decision).await.unwrap();
-    let id = ApprovalId::new("apr-1");
-    assert_eq!(f.journal.approval(&id).await.unwrap().unwrap().state, ApprovalState::Granted);
-    f.journal.claim(&run, claim(&run.call(0, 0), 1, Some("apr-1")), Vec::new()).await.unwrap();
-    let refused = other.claim(&run, claim(&run.call(0, 0), 1, Some("apr-1")), Vec::new()).await.unwrap_err();
-    assert_eq!(refused, ClaimRefused::AlreadyClaimed);
-    assert_eq!(other.approval(&id).await.unwrap().unwrap().state, ApprovalState::Consumed);
 }
 
 const CHILD_PATH: &str = "JOURNAL_OF_CHILD";

@@ -120,15 +120,6 @@ impl Fixture {
         Arc::new(SqliteJournal::open(&path, self.clock.clone()).unwrap())
     }
 
-    /// Whether nobody else can have this journal.
-    pub(crate) fn is_memory(&self) -> bool {
-        #[cfg(feature = "postgres")]
-        if self.database.is_some() {
-            return false;
-        }
-        self.folder.is_none()
-    }
-
     /// Makes a run that nobody drives any more. Its maker's lease stands until somebody takes it over.
     pub(crate) async fn create(&self, id: &str) -> Lease {
         let (hold, _) = self.journal.create_run(new_run(id)).await.unwrap();

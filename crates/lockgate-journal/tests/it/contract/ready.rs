@@ -18,7 +18,6 @@ contract! {
     an_unknown_effect_keeps_a_run_until_it_is_found_out;
     the_longest_unchanged_run_is_first;
     news_come_to_whoever_follows;
-    news_of_another_journal_value_come_too;
     nobody_follows_a_run_that_is_not_there;
 }
 
@@ -130,19 +129,6 @@ async fn news_come_to_whoever_follows(f: Fixture) {
     f.journal.append(&run, vec![event("note.added"), event("note.added")]).await.unwrap();
     f.ask(&run, "apr-1").await;
     tokio::time::timeout(Duration::from_secs(30), follower).await.unwrap().unwrap();
-}
-
-async fn news_of_another_journal_value_come_too(f: Fixture) {
-    if f.is_memory() {
-        return;
-    }
-    let run = f.create("run-a").await;
-    let other = f.second();
-    let (heard, ()) = tokio::join!(f.journal.follow(&run, 1), async {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        other.append(&run, vec![event("note.added")]).await.unwrap();
-    });
-    assert_eq!(heard.unwrap()[0].seq, 2);
 }
 
 async fn nobody_follows_a_run_that_is_not_there(f: Fixture) {
