@@ -37,7 +37,7 @@ pub(crate) struct Refusal {
     /// The whole truth, for people.
     pub(crate) audit: String,
     /// The tool's own advice.
-    pub(crate) retryable: Option<bool>,
+    pub(crate) retryable: bool,
     /// What the tool says about the world.
     pub(crate) effect_state: Option<EffectState>,
     /// Whether the model gets an id that leads to the protected log.
@@ -54,7 +54,7 @@ impl Refusal {
             sentence: None,
             audit_reason: None,
             audit: audit.into(),
-            retryable: None,
+            retryable: false,
             effect_state: None,
             show_error_id,
         }
@@ -81,7 +81,7 @@ impl Refusal {
     }
 
     pub(crate) fn retryable(mut self, retryable: bool) -> Self {
-        self.retryable = Some(retryable);
+        self.retryable = retryable;
         self
     }
 }

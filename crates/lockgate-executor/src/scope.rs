@@ -26,6 +26,9 @@ pub struct Scope {
     pub allowed: Arc<AllowedTools>,
     /// Stops the run's calls.
     pub cancel: CancellationToken,
+    /// Leaves what is dropped from here on to the run's next driver, as a crash does: it recovers each call by what its tool
+    /// promises. Otherwise a dropped call has its ending here.
+    pub hand_over: CancellationToken,
     /// When the run's time is up; no call outlives it.
     pub deadline: Option<Timestamp>,
     /// Where tools say how far they are.
@@ -43,6 +46,7 @@ impl Scope {
             subject,
             allowed,
             cancel: CancellationToken::new(),
+            hand_over: CancellationToken::new(),
             deadline: None,
             progress: None,
             stale_approval_settles: true,

@@ -147,7 +147,7 @@ impl<'g> Trail<'g> {
         let gate = self.gate;
         let Refusal { outcome, reason, sentence, audit_reason, audit, retryable, effect_state, show_error_id } =
             refusal;
-        let (status, known_state, advice, default_sentence) = match &outcome {
+        let (status, said_state, row, default_sentence) = match &outcome {
             Outcome::Gate(code) => {
                 let row = code.row();
                 let status = match code {
@@ -155,17 +155,21 @@ impl<'g> Trail<'g> {
                     _ => row.status,
                 };
                 let state = effect_state.unwrap_or_else(|| row.effect.state(self.effect, self.started));
-                (status, state, row.retry.advises(state), gate.observations.sentence(*code))
+                (status, state, Some(row), gate.observations.sentence(*code))
             }
             Outcome::Tool(_) => {
                 // What only reads leaves no unknown effect behind, whatever it says of itself.
                 let said = effect_state.filter(|state| self.effect != Effect::Read || *state != EffectState::Unknown);
-                (Status::Executed, said.unwrap_or(EffectState::None), false, "")
+                (Status::Executed, said.unwrap_or(EffectState::None), None, "")
             }
         };
-        let known_state = match known_state {
-            EffectState::None if self.terms.unknown_before && self.effect != Effect::Read => EffectState::Unknown,
-            state => state,
+        // What this attempt knows nothing of, the one before it may have done.
+        let by_an_earlier_one =
+            said_state == EffectState::None && self.terms.unknown_before && self.effect != Effect::Read;
+        let known_state = if by_an_earlier_one { EffectState::Unknown } else { said_state };
+        let retryable = match row {
+            Some(row) => row.retry.advises(known_state),
+            None => retryable && (!by_an_earlier_one || self.replay == ReplayPolicy::Safe),
         };
         let message = shortened(gate.scrub(sentence.as_deref().unwrap_or(default_sentence)).into_owned());
         let audit_text = gate.scrub_audit(&audit);
@@ -189,7 +193,7 @@ impl<'g> Trail<'g> {
             effect_state: known_state,
             data: None,
             message: Some(message),
-            retryable: retryable.unwrap_or(advice),
+            retryable,
             meta: Meta {
                 error_id,
                 effect_state: (known_state == EffectState::Unknown).then_some(known_state),
@@ -232,10 +236,10 @@ impl<'g> Trail<'g> {
     }
 }
 
-/// A dropped call still leaves an event (architecture rule 4).
+/// A dropped call still leaves an event (architecture rule 4): here, or by the driver that its run is handed over to.
 impl Drop for Trail<'_> {
     fn drop(&mut self) {
-        if self.finished {
+        if self.finished || self.scope.hand_over.is_cancelled() {
             return;
         }
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {

@@ -38,7 +38,8 @@ pub struct RunnerOptions {
     pub parallel_reads: usize,
     /// Stops the run.
     pub cancel: CancellationToken,
-    /// Lets the run go at the next place where nothing is under way, for somebody else to take up. Nothing is written for it.
+    /// Lets the run go at the next place where nothing is under way, for somebody else to take up. Nothing is written for it,
+    /// and nothing for a call whose driver is dropped from then on: whoever takes the run up recovers it.
     pub hand_over: CancellationToken,
     /// Sees every accepted event, in order.
     pub observer: Option<Observer>,

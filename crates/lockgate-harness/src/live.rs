@@ -77,6 +77,7 @@ impl Runner {
         let (subject, allowed) = (Arc::new(start.subject.clone()), Arc::new(start.binding.allowed.clone()));
         let scope = Scope {
             cancel: self.options.cancel.clone(),
+            hand_over: self.options.hand_over.clone(),
             progress: self.options.progress.clone(),
             // The driver of an agent's run sets the deadline, and moves it with the run's.
             stale_approval_settles: start.kind == RunKind::Agent,

@@ -161,7 +161,7 @@ mod signals {
     fn what_takes_too_long_is_broken_off() {
         let desk = Desk::new();
         slow(&desk, "1m");
-        enqueue(&desk, &["slow.toml"]);
+        let run = enqueue(&desk, &["slow.toml"]);
         let arguments = ["worker", "--patience", "100ms", "--format", "jsonl"];
         let worker = start(&desk, &arguments);
         entered(&desk, "slow.count");
@@ -169,6 +169,8 @@ mod signals {
         let drained = Done::of(&arguments, &worker.wait_with_output().unwrap());
         assert_eq!((drained.code, drained.lines()[1]["type"].as_str()), (Some(0), Some("broken_off")));
         let next = desk.run(&["worker", "--until-idle", "--format", "jsonl"]);
+        // What was under way is recovered as after a crash: it may be repeated.
         assert_eq!(next.lines()[1]["status"], "completed", "{}", next.whole());
+        assert_eq!((status(&desk, &run).as_str(), desk.entered("slow.count")), ("completed", 2));
     }
 }

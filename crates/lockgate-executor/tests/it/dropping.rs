@@ -78,3 +78,17 @@ async fn a_dropped_call_that_is_sent_again_has_its_ending() {
     assert_eq!(bench.handler_count(), 1);
     bench.ending(&request.call.call_id).await;
 }
+
+/// Whoever takes the run up recovers the call, as after a crash.
+#[tokio::test]
+async fn what_is_handed_over_has_no_ending_here() {
+    for (setup, kinds) in [
+        (Setup::new(|counters| answering(counters, "1")).policy(Answer::Never), &[][..]),
+        (Setup::new(pending), &["tool.requested", "tool.started"][..]),
+    ] {
+        let bench = setup.build().await;
+        bench.scope.hand_over.cancel();
+        drop_where_it_waits(&bench, &bench.request("write", "{}")).await;
+        assert_eq!(bench.kinds().await, kinds);
+    }
+}

@@ -67,6 +67,10 @@ fn check(events: &[Event]) -> Result<(), String> {
         if is_call != event.call_id.is_some() {
             return broken("tool and approval events name their call, and no others do (R-211)");
         }
+        if event.kind == EventType::RunLeaseTaken {
+            // What the driver before it had under way is lost: a further attempt is asked about anew.
+            calls.values_mut().for_each(|call| call.underway = false);
+        }
         let open = calls.values().any(|call| !call.settled);
         let seen = event.call_id.as_ref().map(|call| calls.entry(call.clone()).or_default());
         match (event.body().map_err(|error| error.to_string())?, seen) {

@@ -191,6 +191,23 @@ async fn what_did_not_happen_is_asked_about_again() {
     assert_eq!(bench.world.entries().len(), 2);
 }
 
+/// A yes is for one attempt, also where a lost one may be repeated.
+#[tokio::test(start_paused = true)]
+async fn a_lost_attempt_that_was_approved_is_asked_about_again() {
+    let mut bench = Bench::new([calls(&[("ask", OK)]), says("Done.")]);
+    let run = bench.run().await.run_id().clone();
+    bench.decide_all(&run, ApprovalState::Granted).await;
+    let disk = Arc::clone(&bench.journal);
+    bench.journal = Faulty::new(&disk, Fault::Dead(3));
+    until_the_power_fails(&bench, Some(&run)).await;
+    let bench = bench.restarted(disk);
+    assert_eq!(stop(&bench.resume(&run).await).0, RunStatus::WaitingForApproval);
+    assert_eq!(bench.world.entries().len(), 1);
+    bench.decide_all(&run, ApprovalState::Granted).await;
+    assert_eq!(ended(&bench.resume(&run).await), ok());
+    assert_eq!((bench.world.entries().len(), bench.approvals(&run).await.len()), (2, 2));
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_passes_is_tried_again_within_the_budget() {
     // The tool, what becomes of it, how often it runs with two retries, and how it ends.

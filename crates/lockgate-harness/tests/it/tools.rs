@@ -161,7 +161,7 @@ impl Drop for Leaving<'_> {
     }
 }
 
-const MAY_BE_REPEATED: [&str; 5] = ["look", "peek", "stat", "put", "charge"];
+const MAY_BE_REPEATED: [&str; 6] = ["ask", "look", "peek", "stat", "put", "charge"];
 
 /// How long the provider of `charge` remembers a key.
 pub(crate) const WINDOW: Duration = Duration::from_hours(1);

@@ -1,6 +1,6 @@
 //! Calls whose handler was entered: row by row, with what is known of their effect.
 
-use lockgate_contract::effect::Effect;
+use lockgate_contract::effect::{Effect, Idempotency};
 use lockgate_contract::effect::EffectState::{self, Done, None as Nothing, Unknown};
 use lockgate_contract::outcome::{Outcome, Status};
 use lockgate_contract::tool::{Failure, Output, ToolEnvironmentError, ToolExecutionError};
@@ -102,6 +102,38 @@ async fn the_environment() {
     };
     let row = Row::of("environment_error").states([Nothing; 3]).retryable([true; 3]);
     each(row, untouched, nothing, "{}").await;
+}
+
+/// An attempt that certainly did nothing does not make up for one that may have: to try once more is no advice then, except
+/// where a tool may be repeated and says so itself.
+#[tokio::test]
+async fn after_an_attempt_that_was_lost() {
+    let failures: [fn() -> Failure; 2] = [
+        || ToolEnvironmentError::new("no /srv/socket").nothing_happened().into(),
+        || ToolExecutionError::new("busy", "Later.").retryable(true).into(),
+    ];
+    for (failure, repeatable) in [(0, false), (1, false), (0, true), (1, true)] {
+        let bench = Setup::new(|counters| {
+            EFFECTS
+                .map(|effect| {
+                    let kind = if repeatable { Idempotency::Declared } else { Idempotency::None };
+                    let fails = move |_, _| async move { Err(failures[failure]()) };
+                    with_handler(tool(counters, effect).idempotency(kind), counters, fails)
+                })
+                .into()
+        })
+        .build()
+        .await;
+        for effect in EFFECTS {
+            let mut request = bench.request(effect.word(), "{}");
+            request.terms.unknown_before = true;
+            let settlement = crate::bench::settlement(bench.send(&request).await);
+            let error = settlement.result().error.as_ref().unwrap();
+            let state = if effect == Effect::Read { Nothing } else { Unknown };
+            let advice = effect == Effect::Read || (failure == 1 && repeatable);
+            assert_eq!((settlement.settled().effect_state, error.retryable), (state, advice), "{effect}"); // S-26
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]
