@@ -180,7 +180,7 @@ outcomes! {
     }
     Cancelled = "cancelled" {
         stage: "before the run stage", NotExecuted, None, No,
-        model: "The call was cancelled before it started.",
+        model: "The call was cancelled before it took effect.",
         meaning: "The run was cancelled before the handler started.",
         remedy: "Nothing.",
     }

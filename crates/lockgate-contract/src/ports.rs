@@ -20,7 +20,7 @@ pub use journal::{
 pub use model::{
     Message, MessageCall, ModelAdapter, ModelError, ModelRequest, ModelResponse, ProposedCall, ToolDefinition, Usage,
 };
-pub use policy::{PolicyDecision, PolicyEngine, PolicyRequest, PolicyVerdict};
+pub use policy::{Approvers, Obligations, PolicyDecision, PolicyEngine, PolicyRequest, PolicyVerdict};
 pub use redactor::{NoRedaction, Redactor};
 pub use upkeep::{
     CallState, Compaction, JournalStats, KeptCall, KeptKey, KeptQuestion, KeptRun, Prune, Pruned, Upkeep, WhyKept,

@@ -118,10 +118,9 @@ impl<'g> Validated<'g> {
             permission,
             step: self.call().step,
         };
-        let failed = |what: String| PolicyVerdict {
-            decision: PolicyDecision::Deny,
-            policies: Vec::new(),
-            reason: format!("the policy could not be evaluated: {what}"),
+        let failed = |what: String| {
+            let reason = format!("the policy could not be evaluated: {what}");
+            PolicyVerdict::new(PolicyDecision::Deny, Vec::new(), reason)
         };
         let policy = &self.gate().policy;
         match AssertUnwindSafe(async { policy.decide(request).await }).catch_unwind().await {

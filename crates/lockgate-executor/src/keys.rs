@@ -5,7 +5,8 @@ use std::sync::Arc;
 use lockgate_contract::approval::Binding;
 use lockgate_contract::digest::Digest;
 use lockgate_contract::document::Document;
-use lockgate_contract::outcome::Code;
+use lockgate_contract::ids::CallId;
+use lockgate_contract::outcome::{Code, Status};
 use lockgate_contract::ports::KeyHolder;
 
 use crate::authorized::storage_unavailable;
@@ -19,7 +20,7 @@ impl Validated<'_> {
         let Some(key) = &self.terms().caller_key else { return Ok(()) };
         let tenant = &self.scope().subject.tenant;
         match self.scope().log.key_holder(tenant, key).await {
-            Ok(Some(holder)) if holder.call_id != self.call().call_id => Err(self.key_taken(holder).await),
+            Ok(Some(holder)) if holder.call_id != self.call().call_id => self.unused_by(holder).await.map(drop),
             Ok(_) => Ok(()),
             Err(error) => Err(storage_unavailable(&error)),
         }
@@ -35,28 +36,29 @@ impl Validated<'_> {
     }
 
     /// The caller's key belongs to an earlier call: the same request gets that call's result, also while it is on its way;
-    /// another request is refused.
-    pub(crate) async fn key_taken(&self, holder: KeyHolder) -> Exit {
+    /// another request is refused. A call that was never executed, or so a person found out, passes its key on.
+    pub(crate) async fn unused_by(&self, holder: KeyHolder) -> Result<CallId, Exit> {
         if holder.request != self.request_digest() {
             let audit =
                 format!("the idempotency key belongs to call `{}`, which requests something else", holder.call_id);
-            return Refusal::new(Code::IdempotencyConflict, audit).into();
+            return Err(Refusal::new(Code::IdempotencyConflict, audit).into());
         }
         tokio::select! {
             // In this order: a result that is there counts, whatever else happened meanwhile.
             biased;
             settled = self.scope().log.result_elsewhere(&holder.run_id, &holder.call_id) => match settled {
-                Ok(settled) => Exit::Reused {
+                Ok(settled) if settled.status == Status::NotExecuted => Ok(holder.call_id),
+                Ok(settled) => Err(Exit::Reused {
                     earlier: holder.call_id,
                     why: "it was sent before under the same idempotency key",
                     settled: Box::new(Arc::unwrap_or_clone(settled)),
-                },
-                Err(error) => storage_unavailable(&error),
+                }),
+                Err(error) => Err(storage_unavailable(&error)),
             },
-            () = self.scope().cancel.cancelled() => Exit::Cancelled { started: false },
+            () = self.scope().cancel.cancelled() => Err(Exit::Cancelled { started: false }),
             () = tokio::time::sleep(self.timeout()) => {
                 let audit = format!("call `{}` has the same idempotency key, and no result yet", holder.call_id);
-                Refusal::new(Code::InProgress, audit).into()
+                Err(Refusal::new(Code::InProgress, audit).into())
             }
         }
     }

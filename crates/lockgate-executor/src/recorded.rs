@@ -4,6 +4,7 @@ use std::ops::Deref;
 
 use lockgate_contract::effect::{Effect, EffectState, OnDuplicate, ReplayPolicy};
 use lockgate_contract::event::{ApprovalConsumed, Body, ToolStarted};
+use lockgate_contract::ids::CallId;
 use lockgate_contract::outcome::{Code, Status};
 use lockgate_contract::ports::{CallerKey, Claim, ClaimRefused};
 use lockgate_contract::tool::IdempotencyKey;
@@ -41,15 +42,17 @@ impl<'g> Authorized<'g> {
             && self.approval().is_none()
             && self.terms().caller_key.is_none();
         if !may_ride {
-            let claim = self.claim();
-            if let Err(refused) = self.scope().log.claim(claim, trail.pending.clone()).await {
+            let mut passed_on_by = None;
+            while let Err(refused) = self.scope().log.claim(self.claim(passed_on_by), trail.pending.clone()).await {
                 // The request still has to be written, unless it stands; a start does not happen any more.
-                trail.pending.retain(|event| !event.kind.is_start());
+                let (starts, rest) = trail.pending.drain(..).partition(|event| event.kind.is_start());
+                trail.pending = rest;
                 trail.forget_what_stands().await;
-                return Err(match refused {
-                    ClaimRefused::KeyTaken(holder) => self.key_taken(*holder).await,
-                    refused => self.refused_claim(refused),
-                });
+                passed_on_by = match refused {
+                    ClaimRefused::KeyTaken(holder) => Some(self.unused_by(*holder).await?),
+                    refused => return Err(self.refused_claim(refused)),
+                };
+                trail.pending.extend::<Vec<_>>(starts);
             }
             trail.pending.clear();
             trail.started = true;
@@ -103,7 +106,7 @@ impl<'g> Authorized<'g> {
         }
     }
 
-    fn claim(&self) -> Claim {
+    fn claim(&self, passed_on_by: Option<CallId>) -> Claim {
         let spec = self.tool().spec();
         Claim {
             call_id: self.call().call_id.clone(),
@@ -119,6 +122,7 @@ impl<'g> Authorized<'g> {
                 key: key.clone(),
                 request: self.request_digest(),
                 keep: self.gate().options.keep_keys,
+                passed_on_by,
             }),
         }
     }

@@ -168,7 +168,7 @@ pub(crate) fn reconciled(
     }
 }
 
-/// Whether a caller's key is free for this call, or belongs to it already. `stored` is who has it, and until when.
+/// Whether a caller's key is free for this call, belongs to it already, or is passed on to it. `stored` is who has it, and until when.
 pub(crate) fn key_is_free(
     stored: Option<(KeyHolder, Timestamp)>,
     run: &RunId,
@@ -177,8 +177,9 @@ pub(crate) fn key_is_free(
     now: Timestamp,
 ) -> Result<(), ClaimRefused> {
     let Some(holder) = key_holder(stored, now) else { return Ok(()) };
-    let is_own = holder.run_id == *run && holder.call_id == *call && holder.request == key.request;
-    if is_own { Ok(()) } else { Err(ClaimRefused::KeyTaken(Box::new(holder))) }
+    let is_own = holder.run_id == *run && holder.call_id == *call;
+    let is_passed_on = key.passed_on_by.as_ref() == Some(&holder.call_id);
+    if holder.request == key.request && (is_own || is_passed_on) { Ok(()) } else { Err(ClaimRefused::KeyTaken(Box::new(holder))) }
 }
 
 /// Who has a caller's key now.

@@ -34,11 +34,8 @@ impl NativePolicy {
         };
         let tool = request.tool;
         let [colon, declared] = tool.permission_reason().map_or(["", ""], |reason| [": ", reason]);
-        PolicyVerdict {
-            decision,
-            policies: vec![policy.to_owned()],
-            reason: ["`", tool.name(), "` with effect ", tool.effect().word(), " ", why, colon, declared].concat(),
-        }
+        let reason = ["`", tool.name(), "` with effect ", tool.effect().word(), " ", why, colon, declared].concat();
+        PolicyVerdict::new(decision, vec![policy.to_owned()], reason)
     }
 }
 

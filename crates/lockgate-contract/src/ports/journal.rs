@@ -263,6 +263,8 @@ pub struct CallerKey {
     pub request: Digest,
     /// How long the key is remembered.
     pub keep: Duration,
+    /// The call that had the key for the same request and was never executed: it passes the key on.
+    pub passed_on_by: Option<CallId>,
 }
 
 /// Who has a caller's key.

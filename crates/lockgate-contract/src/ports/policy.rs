@@ -1,5 +1,9 @@
 //! The port to the policy: may this call run?
 
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
 use crate::arguments::Arguments;
 use crate::digest::Digest;
 use crate::effect::Permission;
@@ -40,6 +44,35 @@ pub struct PolicyVerdict {
     pub policies: Vec<String>,
     /// Why, for people.
     pub reason: String,
+    /// What the answer demands besides.
+    pub obligations: Obligations,
+}
+
+impl PolicyVerdict {
+    /// An answer that demands nothing besides.
+    pub fn new(decision: PolicyDecision, policies: Vec<String>, reason: impl Into<String>) -> Self {
+        Self { decision, policies, reason: reason.into(), obligations: Obligations::default() }
+    }
+}
+
+/// What an answer demands of the question that it leads to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Obligations {
+    /// Who has to say yes; absent: any one person who may decide.
+    pub approvers: Option<Approvers>,
+    /// How long the question stays open, in place of the gate's own time.
+    pub expires_in: Option<Duration>,
+    /// Why it is asked, in the words of whoever wrote the rule; for people.
+    pub because: Option<String>,
+}
+
+/// Whose yes a question needs. Each yes is another person's, and none the subject's own: four eyes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approvers {
+    /// The roles of which each of them has at least one; empty: anybody.
+    pub roles: Vec<String>,
+    /// How many.
+    pub count: u32,
 }
 
 /// Allow, ask a person, or deny.

@@ -74,7 +74,7 @@ impl PolicyEngine for UpToTen {
         let number = request.arguments.root().get("n").and_then(|n| n.as_number()).and_then(|n| n.as_i64());
         let is_small = number.is_some_and(|number| number <= 10);
         let decision = if is_small { PolicyDecision::Allow } else { PolicyDecision::Deny };
-        Box::pin(std::future::ready(Ok(PolicyVerdict { decision, policies: Vec::new(), reason: String::new() })))
+        Box::pin(std::future::ready(Ok(PolicyVerdict::new(decision, Vec::new(), ""))))
     }
 }
 

@@ -236,7 +236,7 @@ pub(crate) fn claim(call: &CallId, attempt: u32, approval: Option<&str>) -> Clai
 /// A caller's key that is kept as long as a question stays open.
 pub(crate) fn caller_key(key: &str, request: &str) -> CallerKey {
     let request = Digest::of_text("test", request);
-    CallerKey { tenant: "tenant".to_owned(), key: key.to_owned(), request, keep: OPEN_FOR }
+    CallerKey { tenant: "tenant".to_owned(), key: key.to_owned(), request, keep: OPEN_FOR, passed_on_by: None }
 }
 
 /// A result that leaves the world so.

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use lockgate::contract::document::Limits;
 use lockgate::contract::effect::Idempotency;
-use lockgate::contract::event::EventType;
-use lockgate::harness::DirectAnswer;
+use lockgate::contract::event::{EventType, Finding};
+use lockgate::contract::ids::RunId;
+use lockgate::harness::{DirectAnswer, Reconciliation};
 use lockgate::prelude::*;
 use tokio::sync::Semaphore;
 
@@ -145,4 +146,32 @@ async fn a_key_finds_what_its_dead_caller_began() {
         let once_more = keyed(&world, "k", "{}").await;
         assert_eq!((once_more.result.meta.deduplicated.is_some(), world.entered().len()), (true, entered));
     }
+}
+
+/// A person found out that it did not happen: the request may be sent again, once, under the name that its provider knows.
+#[tokio::test]
+async fn what_did_not_happen_passes_its_key_on() {
+    let mut world = World::on_disk();
+    world.add(pay(), at_once(|_| Ok(Output::of("paid"))));
+    world.killed_behind(|event| event.kind == EventType::ToolStarted);
+    keyed(&world, "k", "{}").await;
+    let keys = world.keys();
+    let world = world.after_the_kill();
+    let unknown = keyed(&world, "k", "{}").await;
+    let lost = unknown.result.meta.deduplicated.unwrap();
+    let found = Reconciliation {
+        call_id: lost.clone(),
+        finding: Finding::NotDone,
+        by: "alice".to_owned(),
+        reason: None,
+    };
+    let (run, _) = lost.as_str().split_once(':').unwrap();
+    world.runner(Vec::new()).reconcile(&RunId::new(run), found).await.unwrap();
+    assert_eq!(code_of(&keyed(&world, "k", r#"{"amount": 6}"#).await), "idempotency_conflict"); // R-130
+    let paid = keyed(&world, "k", "{}").await;
+    assert_eq!((data(&paid), &paid.result.meta.deduplicated), (Some("\"paid\""), &None));
+    assert_eq!((world.entered().len(), world.keys().last()), (1, keys.last()));
+    let again = keyed(&world, "k", "{}").await;
+    assert_eq!(again.result.meta.deduplicated, Some(paid.result.call_id)); // S-31
+    assert_eq!(world.entered().len(), 1);
 }

@@ -39,11 +39,10 @@ impl PolicyEngine for ScriptedPolicy {
         add(&self.counters.policy);
         match self.answer {
             Answer::Native => self.native.decide(request),
-            Answer::Is(decision) => Box::pin(std::future::ready(Ok(PolicyVerdict {
-                decision,
-                policies: vec!["test:scripted".to_owned()],
-                reason: "the test says so".to_owned(),
-            }))),
+            Answer::Is(decision) => {
+                let policies = vec!["test:scripted".to_owned()];
+                Box::pin(std::future::ready(Ok(PolicyVerdict::new(decision, policies, "the test says so"))))
+            }
             Answer::Error => Box::pin(std::future::ready(Err("rule 7 cannot be read".to_owned()))),
             Answer::Panic => panic!("the policy broke"),
             Answer::PanicLater => Box::pin(async { panic!("the policy broke later") }),

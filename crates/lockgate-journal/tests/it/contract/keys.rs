@@ -9,6 +9,7 @@ use crate::support::{Fixture, OPEN_FOR, caller_key, claim, event};
 
 contract! {
     a_key_belongs_to_its_first_call;
+    a_key_is_passed_on_once_for_the_same_request;
     a_key_is_forgotten_when_its_time_is_over;
     keys_of_different_tenants_never_meet;
     a_refused_claim_takes_no_key;
@@ -48,6 +49,23 @@ async fn a_key_belongs_to_its_first_call(f: Fixture) {
     let changed = try_claim(&f, &run, keyed(&run.call(0, 0), 3, "k", "two")).await;
     assert_eq!(changed, Err(held_by(&run, "k", "one")));
     try_claim(&f, &other, keyed(&other.call(0, 0), 1, "K", "one")).await.unwrap();
+}
+
+async fn a_key_is_passed_on_once_for_the_same_request(f: Fixture) {
+    let (run, other) = (f.create("run-a").await, f.create("run-b").await);
+    try_claim(&f, &run, keyed(&run.call(0, 0), 1, "k", "one")).await.unwrap();
+    let passed = |call: u32, request: &str, by: &CallId| {
+        let mut claim = keyed(&other.call(0, call), 1, "k", request);
+        claim.caller_key.as_mut().unwrap().passed_on_by = Some(by.clone());
+        claim
+    };
+    let first = run.call(0, 0);
+    for (request, by) in [("two", &first), ("one", &run.call(0, 1))] {
+        assert_eq!(try_claim(&f, &other, passed(0, request, by)).await, Err(held_by(&run, "k", "one")));
+    }
+    try_claim(&f, &other, passed(0, "one", &first)).await.unwrap();
+    // Whoever comes second finds the new holder.
+    assert_eq!(try_claim(&f, &other, passed(1, "one", &first)).await, Err(held_by(&other, "k", "one")));
 }
 
 async fn a_key_is_forgotten_when_its_time_is_over(f: Fixture) {

@@ -30,7 +30,7 @@ pub(super) struct Always(pub(super) PolicyDecision);
 impl PolicyEngine for Always {
     fn decide<'a>(&'a self, _: PolicyRequest<'a>) -> BoxFuture<'a, Result<PolicyVerdict, String>> {
         let verdict =
-            PolicyVerdict { decision: self.0, policies: vec!["test:always".to_owned()], reason: "so".to_owned() };
+            PolicyVerdict::new(self.0, vec!["test:always".to_owned()], "so");
         Box::pin(std::future::ready(Ok(verdict)))
     }
 }

@@ -16,7 +16,7 @@ struct Talks(PolicyDecision, String);
 
 impl PolicyEngine for Talks {
     fn decide<'a>(&'a self, _: PolicyRequest<'a>) -> BoxFuture<'a, Result<PolicyVerdict, String>> {
-        let verdict = PolicyVerdict { decision: self.0, policies: Vec::new(), reason: self.1.clone() };
+        let verdict = PolicyVerdict::new(self.0, Vec::new(), self.1.clone());
         Box::pin(std::future::ready(Ok(verdict)))
     }
 }
