@@ -4,15 +4,21 @@ use std::collections::HashSet;
 
 use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::event::{Body, Chain};
-use lockgate_contract::ports::{JournalError, KeptKey, KeptRun, Prune, Pruned, WhyKept};
+use lockgate_contract::ports::{CallState, JournalError, KeptCall, KeptKey, KeptRun, Prune, Pruned, WhyKept};
 use lockgate_contract::run::RunStatus;
 use lockgate_contract::time::Timestamp;
 
 use crate::rules::{self, StatusChange};
 
-/// Whether a run holds together: what no journal could have kept is not taken in. Answers with its questions.
+/// Whether a run may come in: what no journal could have kept may not. Answers with its questions.
 pub(crate) fn importable(run: &KeptRun) -> Result<Vec<Approval>, JournalError> {
-    let broken = |why: String| Err(JournalError::Corrupt(format!("run `{}` {why}", run.run_id)));
+    holds_together(run).map_err(|why| JournalError::Corrupt(format!("run `{}` {why}", run.run_id)))
+}
+
+/// Whether what a journal keeps beside the events of a run is what these say. Answers with the run's questions, or with what
+/// is wrong about the run.
+pub fn holds_together(run: &KeptRun) -> Result<Vec<Approval>, String> {
+    let broken = |why: String| Err(why);
     let (Some(first), Some(last)) = (run.events.first(), run.events.last()) else {
         return broken("has no events".to_owned());
     };
@@ -62,6 +68,13 @@ pub(crate) fn importable(run: &KeptRun) -> Result<Vec<Approval>, JournalError> {
     {
         return broken("has its calls, artifacts or keys twice, or in no order".to_owned());
     }
+    if let Some(call) = run.calls.iter().find(|call| !stands_as_said(call, run)) {
+        return broken(format!(
+            "has the call `{}` as `{}`, and its events say otherwise",
+            call.call_id,
+            call.state.word()
+        ));
+    }
     if let Some(used) = run
         .calls
         .iter()
@@ -91,6 +104,24 @@ pub(crate) fn importable(run: &KeptRun) -> Result<Vec<Approval>, JournalError> {
         return broken(format!("has the question `{}`, which nobody granted as its events say", forged.approval_id));
     }
     Ok(asked)
+}
+
+/// A call that has a result has one in an event, and one that has none has none; what nobody knows is never kept as known.
+fn stands_as_said(call: &KeptCall, run: &KeptRun) -> bool {
+    let of_call = run.events.iter().filter(|event| event.call_id.as_ref() == Some(&call.call_id));
+    let said = of_call.fold(None, |said, event| match event.body() {
+        Ok(Body::ToolStarted(_)) => Some(CallState::Running),
+        Ok(Body::Settled(settled)) if settled.is_to_be_found_out() => Some(CallState::Unknown),
+        Ok(Body::CallReconciled(found)) if found.reopens() => Some(CallState::Open),
+        Ok(Body::Settled(_) | Body::CallReconciled(_)) => Some(CallState::Settled),
+        _ => said,
+    });
+    match (said, call.state) {
+        (None, _) | (Some(CallState::Running | CallState::Open), CallState::Running | CallState::Open) => true,
+        // An older journal kept a copy of an unknown result as unknown, too.
+        (Some(CallState::Settled), CallState::Unknown) => true,
+        (Some(said), kept) => said == kept,
+    }
 }
 
 /// A yes is the last thing that somebody said about a question, and he said it in an event.

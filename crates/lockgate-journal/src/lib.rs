@@ -19,6 +19,7 @@ mod sqlite;
 mod stored;
 
 pub use error::OpenError;
+pub use keeping::holds_together;
 pub use memory::MemoryJournal;
 pub use open::open;
 #[cfg(feature = "postgres")]

@@ -179,7 +179,11 @@ pub(crate) fn key_is_free(
     let Some(holder) = key_holder(stored, now) else { return Ok(()) };
     let is_own = holder.run_id == *run && holder.call_id == *call;
     let is_passed_on = key.passed_on_by.as_ref() == Some(&holder.call_id);
-    if holder.request == key.request && (is_own || is_passed_on) { Ok(()) } else { Err(ClaimRefused::KeyTaken(Box::new(holder))) }
+    if holder.request == key.request && (is_own || is_passed_on) {
+        Ok(())
+    } else {
+        Err(ClaimRefused::KeyTaken(Box::new(holder)))
+    }
 }
 
 /// Who has a caller's key now.

@@ -15,6 +15,7 @@ use lockgate::contract::ids::RunId;
 use lockgate::contract::ports::{Journal, JournalError};
 use lockgate::harness::check::{self, Defect, Export, Invariant};
 use lockgate::host::files;
+use lockgate::journal::holds_together;
 
 use crate::arguments::Format;
 use crate::error::CliError;
@@ -117,8 +118,18 @@ async fn stored(stored: &Stored, named: &[String], heads: &[(RunId, Digest)]) ->
 }
 
 async fn checked_in(journal: &dyn Journal, run_id: RunId, heads: &[(RunId, Digest)]) -> Result<CheckedRun, CliError> {
-    match journal.events(&run_id, 0).await {
-        Ok(events) => Ok(checked(run_id, &events, heads)),
+    match journal.upkeep().export_run(&run_id).await {
+        Ok(kept) => {
+            let mut run = checked(run_id, &kept.events, heads);
+            // What is wrong with the events themselves is said of them.
+            if run.defects.is_empty()
+                && let Err(why) = holds_together(&kept)
+            {
+                let text = format!("the run {why}");
+                run.defects.push(Defect { invariant: Invariant::Records, seqs: Vec::new(), call_id: None, text });
+            }
+            Ok(run)
+        }
         // One run that cannot be read hides nothing about the others.
         Err(JournalError::Corrupt(text)) => {
             let defect = Defect { invariant: Invariant::Unreadable, seqs: Vec::new(), call_id: None, text };

@@ -158,6 +158,28 @@ fn what_is_broken_is_not_imported() {
     assert!(broken.stderr.contains("is broken: numbering"), "{}", broken.whole());
 }
 
+/// The events are untouched; what the journal keeps beside them says something else.
+#[test]
+fn records_that_say_something_else_are_named() {
+    let altered = |sql: &str| {
+        let (desk, _, _) = exported();
+        desk.run(&["run", "ticket.toml"]);
+        assert_eq!(desk.run(&["journal", "check"]).code, Some(0));
+        let database = rusqlite::Connection::open(desk.path(".lockgate/journal.db")).unwrap();
+        assert_eq!(database.execute(sql, []).unwrap(), 1, "{sql}");
+        let done = desk.run(&["journal", "check"]);
+        assert_eq!(done.code, Some(1), "{sql}: {}", done.whole());
+        assert!(done.stdout.contains("records"), "{sql}: {}", done.whole()); // R-214
+        done
+    };
+    altered("UPDATE run SET status = 'failed' WHERE status = 'completed'");
+    altered("UPDATE run SET epoch = 7 WHERE status = 'completed'");
+    altered("UPDATE run SET updated_at = updated_at + 1 WHERE status = 'completed'");
+    altered("UPDATE call SET state = 'open' WHERE call_id = (SELECT max(call_id) FROM call)");
+    let granted = altered("UPDATE approval SET state = 'granted', decided_by = 'mallory'");
+    insta::assert_snapshot!(granted.whole());
+}
+
 #[test]
 fn runs_that_are_there_are_refused_or_passed_over() {
     let (desk, export) = three_runs();
@@ -178,20 +200,22 @@ fn runs_that_are_there_are_refused_or_passed_over() {
 /// Makes everything that happened so far so much older.
 fn age(desk: &Desk, days: u32) {
     let database = rusqlite::Connection::open(desk.path(".lockgate/journal.db")).unwrap();
+    let age = format!("{days} * 86400000");
     let sql = format!(
-        "UPDATE run SET created_at = created_at - {days} * 86400000, updated_at = updated_at - {days} * 86400000"
+        "DROP TRIGGER event_is_never_rewritten; UPDATE event SET at = at - {age};
+         UPDATE run SET created_at = created_at - {age}, updated_at = updated_at - {age}"
     );
-    database.execute(&sql, []).unwrap();
+    database.execute_batch(&sql).unwrap();
 }
 
 #[test]
 fn old_runs_go() {
-    let (desk, export) = three_runs();
+    let (desk, _) = three_runs();
     age(&desk, 100);
+    let export = desk.run(&["journal", "export"]).stdout;
     desk.run(&["run", "incident.toml"]);
     insta::assert_snapshot!("dry_run", desk.run(&["journal", "prune", "--older-than", "90d", "--dry-run"]).whole());
     assert_eq!(desk.run(&["runs", "list", "--format", "json"]).json().as_array().unwrap().len(), 4);
-    // `age` changes no event, so an archive cannot be imported again here: that its lines are right is enough.
     let pruned = desk.run(&["journal", "prune", "--older-than", "90d", "--archive", "old.jsonl"]);
     insta::assert_snapshot!("pruned", pruned.whole());
     let archive = std::fs::read_to_string(desk.path("old.jsonl")).unwrap();
@@ -203,6 +227,7 @@ fn old_runs_go() {
     let check = desk.run(&["journal", "check", "--file", "old.jsonl"]);
     assert_eq!(check.code, Some(0), "{}", check.whole());
     assert_eq!(desk.run(&["journal", "check"]).code, Some(0));
+    assert_eq!(desk.run(&["journal", "import", "old.jsonl", "--journal", "sqlite:other.db"]).code, Some(0));
     let json = desk.run(&["journal", "prune", "--older-than", "90d", "--format", "json"]).json();
     assert_eq!(json["removed"], 0);
     assert_eq!(json["kept"], serde_json::json!({"recent": 1, "waiting": 1}));

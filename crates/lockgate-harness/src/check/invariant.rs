@@ -56,6 +56,10 @@ invariants! {
         holds: "In a run that promises hashes each event carries the one that ties it to all events before it.",
         broken: "A `hash` is missing, or is not that of this event behind the one before it: an event was altered, removed or put in between. Who can rewrite all of them hides it from everybody who did not keep the last hash elsewhere: `lockgate journal heads` prints it, `lockgate journal check --head RUN=HASH` compares it.",
     }
+    Records = "records" ["R-206", "R-209"] {
+        holds: "What a journal keeps beside the events of a run is what these say: where the run and each of its calls stand, who drives it, what was decided.",
+        broken: "`run.status` is `completed` without a `run.completed`; a call of which nobody knows is kept as settled; a question is kept as granted, and no `approval.decided` says so. Only a journal and its whole export show it.",
+    }
     Beginning = "beginning" ["R-143", "R-201"] {
         holds: "The first event is `run.started`, which holds what the run is bound to, and there is no second one.",
         broken: "Event 1 is something else, or a `run.started` stands further down.",

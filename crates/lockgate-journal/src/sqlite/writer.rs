@@ -54,6 +54,9 @@ const LARGEST_GROUP: usize = 512;
 /// After how long without a request the log is moved into the file, or a file that failed is opened again.
 const IDLE: Duration = Duration::from_millis(500);
 
+/// How often what ends something waits for the file, `busy_timeout` each time: ten minutes, unless that is changed.
+const TRIES_OF_AN_END: u32 = 60;
+
 /// The handle to the thread. Dropping it lets the thread write what is queued, and waits for its end.
 pub(super) struct Writer {
     requests: Option<mpsc::Sender<Box<dyn Request>>>,
@@ -316,8 +319,7 @@ impl Desk {
     }
 
     fn transact(&self, connection: &Connection, group: &mut Group) -> Result<(), Failed> {
-        // IMMEDIATE takes the write lock now: a transaction that began as a read could fail midway instead of waiting.
-        execute(connection, "BEGIN IMMEDIATE").map_err(before)?;
+        self.take_the_file(connection, group)?;
         for request in group {
             self.attempt(connection, &mut **request)?;
         }
@@ -331,6 +333,21 @@ impl Desk {
         }
         reach(Point::CommitAfter);
         Ok(())
+    }
+
+    /// Begins the transaction. IMMEDIATE takes the write lock now: one that began as a read could fail midway instead of
+    /// waiting. Whoever ends something waits longer, also while another process writes the whole file anew: an effect whose
+    /// result is not kept is one that nobody knows.
+    fn take_the_file(&self, connection: &Connection, group: &Group) -> Result<(), Failed> {
+        let ends = group.iter().any(|request| request.purpose() == Purpose::End);
+        let mut tries = if ends { TRIES_OF_AN_END } else { 1 };
+        loop {
+            tries -= 1;
+            match execute(connection, "BEGIN IMMEDIATE") {
+                Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && tries > 0 => {}
+                begun => return begun.map_err(before),
+            }
+        }
     }
 
     /// One request in its savepoint: a bad one fails alone.

@@ -111,7 +111,8 @@ fn example(invariant: Invariant) -> String {
     const TELLING: [&str; 6] = ["misplaced", "dropped", "doubled", "swapped", "truncated", "edited"];
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/journals/bad");
     let file = |way: &str| folder.join(format!("{invariant}--{way}.jsonl"));
-    let way = TELLING.into_iter().find(|way| file(way).exists()).unwrap();
+    // What is kept beside the events is in no list of events.
+    let Some(way) = TELLING.into_iter().find(|way| file(way).exists()) else { return String::new() };
     let export = Export::read(&std::fs::read(file(way)).unwrap());
     let events = export.runs.iter().flat_map(|run| &run.events);
     let defects: Vec<Defect> = export.runs.iter().flat_map(|run| check::events(&run.events)).collect();

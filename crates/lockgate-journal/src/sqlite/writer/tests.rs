@@ -449,3 +449,21 @@ async fn a_panic_in_the_writer_is_told_and_nothing_is_written_after_it() {
     assert!(matches!(told, Err(JournalError::Unavailable(_) | JournalError::CommitUnknown(_))), "{told:?}");
     assert!(fixture.stored().is_empty());
 }
+
+/// Somebody else has the file for longer than anybody waits to begin something.
+#[tokio::test]
+async fn what_ends_something_waits_longer_for_the_file() {
+    let f = fixture();
+    f.insert("run-a").await.unwrap();
+    let other = f.place.writer(Timestamp::from_millis(0), &mut checkpoint::Log::new()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let refused = f.insert("run-b").await.unwrap_err();
+    assert!(matches!(refused, JournalError::Unavailable(_)), "{refused}");
+    let ending = f.writer.end(|connection, _| insert(connection, "run-c"));
+    let (ended, ()) = tokio::join!(ending, async {
+        tokio::time::sleep(f.place.busy_timeout * 4).await;
+        other.execute_batch("ROLLBACK").unwrap();
+    });
+    ended.unwrap();
+    assert_eq!(f.stored(), ["run-a", "run-c"]);
+}
