@@ -10,7 +10,7 @@ mod run_file;
 pub use budget::{BudgetChange, InvalidBudgetChange};
 pub use error::ConfigError;
 pub use run_file::{
-    ApprovalsTable, ArgumentErrorsRule, BudgetTable, CoreSet, GateTable, JournalTable, ModelTable, RunFile,
+    ApprovalsTable, ArgumentErrorsRule, BudgetTable, CoreSet, GateTable, JournalTable, ModelTable, QuotaTable, RunFile,
     SubjectTable, ToolsTable, UnknownFieldsRule,
 };
 

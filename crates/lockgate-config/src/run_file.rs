@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use lockgate_contract::effect::{Effect, OnUnknown};
+use lockgate_contract::ports::{Per, Quota};
 use lockgate_contract::run::Budget;
 use lockgate_contract::subject::Subject;
 use lockgate_sources::mock::{MockTool, TimeSpan};
@@ -34,6 +35,9 @@ pub struct RunFile {
     /// How calls are checked and run.
     #[serde(default)]
     pub gate: GateTable,
+    /// How many calls are admitted, beyond the run's own limits.
+    #[serde(default)]
+    pub quota: Vec<QuotaTable>,
     /// How people are asked.
     #[serde(default)]
     pub approvals: ApprovalsTable,
@@ -155,6 +159,25 @@ pub struct GateTable {
     pub keep_idempotency_keys: Option<TimeSpan>,
 }
 
+/// How many calls are admitted: started with the journal's leave, whatever came of them.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QuotaTable {
+    /// Only calls of this tool. It must be a registered one.
+    pub tool: Option<String>,
+    /// Only calls with this effect.
+    #[serde(default)]
+    #[schemars(schema_with = "effect_words")]
+    pub effect: Option<Effect>,
+    /// Whose calls are counted together: `run`, `subject` or `tenant`.
+    #[schemars(schema_with = "per_words")]
+    pub per: Per,
+    /// So many at most.
+    pub most: u32,
+    /// In this time, up to now. Without: ever.
+    pub within: Option<TimeSpan>,
+}
+
 /// What a model learns about invalid arguments.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -213,6 +236,27 @@ pub struct ToolsTable {
 pub enum CoreSet {
     /// `read_file`, `list_dir`, `glob`, `grep`, `read_artifact`.
     Read,
+}
+
+impl QuotaTable {
+    /// What the gate holds. Its name says what it counts, for people: `5 of pay in 3600s per tenant`.
+    pub fn quota(&self) -> Quota {
+        let what = match (&self.tool, self.effect) {
+            (Some(tool), _) => tool,
+            (None, Some(effect)) => effect.word(),
+            (None, None) => "all calls",
+        };
+        let within = self.within.map(TimeSpan::as_duration);
+        let span = within.map(|within| format!(" in {within:?}")).unwrap_or_default();
+        Quota {
+            name: format!("{} of {what}{span} per {}", self.most, self.per.word()),
+            tool: self.tool.clone(),
+            effect: self.effect,
+            per: self.per,
+            most: self.most,
+            within,
+        }
+    }
 }
 
 impl RunFile {
@@ -282,6 +326,10 @@ impl BudgetTable {
 
 fn effect_words(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "enum": Effect::ALL.iter().map(|effect| effect.word()).collect::<Vec<_>>() })
+}
+
+fn per_words(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "enum": Per::ALL.iter().map(|per| per.word()).collect::<Vec<_>>() })
 }
 
 fn on_unknown_words(_: &mut SchemaGenerator) -> Schema {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::observation::SyntheticObservations;
-use lockgate_contract::ports::{ActionExecutor, Clock, Journal, PolicyEngine, Redactor};
+use lockgate_contract::ports::{ActionExecutor, Clock, Journal, PolicyEngine, Quota, Redactor};
 use lockgate_registry::{Registry, RegistryExecutor};
 
 use crate::error::GateError;
@@ -57,6 +57,8 @@ pub struct GateOptions {
     pub approval_expires: Duration,
     /// How long a caller's idempotency key is remembered.
     pub keep_keys: Duration,
+    /// How many calls are admitted.
+    pub quotas: Vec<Quota>,
 }
 
 impl Default for GateOptions {
@@ -68,6 +70,7 @@ impl Default for GateOptions {
             argument_errors: ArgumentErrors::Code,
             approval_expires: Duration::from_mins(10),
             keep_keys: Duration::from_hours(24),
+            quotas: Vec::new(),
         }
     }
 }

@@ -6,7 +6,7 @@ use lockgate_contract::effect::{Effect, EffectState, OnDuplicate, ReplayPolicy};
 use lockgate_contract::event::{ApprovalConsumed, Body, ToolStarted};
 use lockgate_contract::ids::CallId;
 use lockgate_contract::outcome::{Code, Status};
-use lockgate_contract::ports::{CallerKey, Claim, ClaimRefused};
+use lockgate_contract::ports::{CallerKey, Claim, ClaimRefused, Quota};
 use lockgate_contract::tool::IdempotencyKey;
 
 use crate::authorized::{Authorized, approval_refused, storage_unavailable};
@@ -40,7 +40,8 @@ impl<'g> Authorized<'g> {
         let may_ride = spec.effect() == Effect::Read
             && spec.replay() == ReplayPolicy::Safe
             && self.approval().is_none()
-            && self.terms().caller_key.is_none();
+            && self.terms().caller_key.is_none()
+            && self.quotas().next().is_none();
         if !may_ride {
             let mut passed_on_by = None;
             while let Err(refused) = self.scope().log.claim(self.claim(passed_on_by), trail.pending.clone()).await {
@@ -124,13 +125,24 @@ impl<'g> Authorized<'g> {
                 keep: self.gate().options.keep_keys,
                 passed_on_by,
             }),
+            subject: self.scope().subject.source(),
+            quotas: self.quotas().cloned().collect(),
         }
+    }
+
+    /// What counts this call.
+    fn quotas(&self) -> impl Iterator<Item = &'g Quota> {
+        let (tool, effect) = (self.tool().spec().name().to_owned(), self.tool().spec().effect());
+        self.gate().options.quotas.iter().filter(move |quota| quota.covers(&tool, effect))
     }
 
     fn refused_claim(&self, refused: ClaimRefused) -> Exit {
         match (refused, self.approval()) {
             (ClaimRefused::Approval(state), Some(grant)) => approval_refused(state, &grant.approval_id).into(),
             (ClaimRefused::Journal(error), _) => storage_unavailable(&error),
+            (refused @ ClaimRefused::Quota(_), _) => {
+                Refusal::new(Code::LimitReached, refused.to_string()).reason("quota").into()
+            }
             // Somebody else has the right to this attempt, and may be using it now.
             (refused @ ClaimRefused::AlreadyClaimed, _) => {
                 Refusal::new(Code::OutcomeUnknown, refused.to_string()).effect_state(EffectState::Unknown).into()

@@ -137,5 +137,7 @@ fn claim(call: &CallId) -> Claim {
         idempotency_key: format!("key of {call}"),
         approval: None,
         caller_key: None,
+        subject: "subject:default/local/agent".to_owned(),
+        quotas: Vec::new(),
     }
 }

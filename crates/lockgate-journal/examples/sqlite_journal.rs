@@ -281,6 +281,8 @@ fn claim(run: &RunId, number: u32) -> Claim {
         idempotency_key: format!("key-{number}"),
         approval: None,
         caller_key: None,
+        subject: "subject:default/local/agent".to_owned(),
+        quotas: Vec::new(),
     }
 }
 

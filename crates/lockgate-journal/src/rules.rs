@@ -11,7 +11,8 @@ use lockgate_contract::event::{
 };
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{
-    CallState, CallerKey, ClaimRefused, Decision, DecisionRefused, JournalError, KeyHolder, Lease, Settling,
+    CallState, CallerKey, ClaimRefused, Decision, DecisionRefused, JournalError, KeyHolder, Lease, Quota,
+    Settling,
 };
 use lockgate_contract::run::RunStatus;
 use lockgate_contract::time::Timestamp;
@@ -184,6 +185,11 @@ pub(crate) fn key_is_free(
     } else {
         Err(ClaimRefused::KeyTaken(Box::new(holder)))
     }
+}
+
+/// Whether one more call may be admitted where so many were.
+pub(crate) fn within_quota(quota: &Quota, admitted: u64) -> Result<(), ClaimRefused> {
+    if admitted < u64::from(quota.most) { Ok(()) } else { Err(ClaimRefused::Quota(quota.name.clone())) }
 }
 
 /// Who has a caller's key now.

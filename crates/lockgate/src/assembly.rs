@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lockgate_config::{
-    ArgumentErrorsRule, ConfigError, CoreSet, DEFAULT_JOURNAL, GateTable, ModelTable, RunFile, ToolsTable,
-    UnknownFieldsRule,
+    ArgumentErrorsRule, ConfigError, CoreSet, DEFAULT_JOURNAL, GateTable, ModelTable, QuotaTable, RunFile,
+    ToolsTable, UnknownFieldsRule,
 };
 use lockgate_contract::nearest::nearest;
 use lockgate_contract::ports::{Journal, ModelAdapter, Redactor, Visibility};
@@ -22,7 +22,7 @@ use lockgate_models::{ChatCompletions, ChatCompletionsOptions, OptionsError, Scr
 use lockgate_policy::NativePolicy;
 use lockgate_redact::{RedactError, Scrubber, ScrubberBuilder, SecretValue};
 use lockgate_registry::schema::UnknownFields;
-use lockgate_registry::{Discovery, RegisterError, Registry, RegistryRules, Standing};
+use lockgate_registry::{Discovery, RegisterError, RegisteredTool, Registry, RegistryRules, Standing};
 use lockgate_sources::catalog::{Catalog, Resolvers};
 use lockgate_sources::core::{Root, RootError, read_tools};
 use lockgate_sources::error::SourceError;
@@ -106,9 +106,11 @@ pub enum AssemblyError {
     /// The redaction rules.
     #[error(transparent)]
     Redact(#[from] RedactError),
-    /// A pin that would pin nothing.
-    #[error("`subject.versions` pins `{tool}`, and no tool has this name")]
-    UnknownPin {
+    /// A rule that would be about nothing: a pin of `subject.versions`, or a `[[quota]]`.
+    #[error("`{rule}` names `{tool}`, and no tool has this name")]
+    UnknownTool {
+        /// Where the name stands.
+        rule: &'static str,
         /// The name.
         tool: String,
         /// The registered name that is spelled most like it, if any is close.
@@ -143,7 +145,7 @@ impl AssemblyError {
                 Some(format!("use a longer secret, or take `{variable}` out of `tools.secrets_from_env`"))
             }
             Self::SecretShown { .. } => Some("take it out of the name, the description and the schema".to_owned()),
-            Self::UnknownPin { nearest, .. } => nearest.as_ref().map(|near| format!("did you mean `{near}`?")),
+            Self::UnknownTool { nearest, .. } => nearest.as_ref().map(|near| format!("did you mean `{near}`?")),
             Self::Missing { key: "model", .. } => {
                 Some("add a table [model], such as provider = \"scripted\" with a script".to_owned())
             }
@@ -195,6 +197,9 @@ impl Assembly {
         }
         let subject = run_file.subject.subject();
         check_pins(&registry, &subject, &mut warnings)?;
+        for tool in run_file.quota.iter().filter_map(|quota| quota.tool.as_deref()) {
+            named(&registry, "quota", tool)?;
+        }
         let discovery = discover(&registry, &subject, &run_file.tools, &mut warnings);
         let journal = if let Some(journal) = overrides.journal {
             journal
@@ -303,14 +308,19 @@ fn tools(
     Ok(specs)
 }
 
-/// Every pin names a tool: a misspelt one would leave the tool that was meant visible in any version.
+/// The tool that a rule names: a misspelt name would leave the tool that was meant without the rule.
+fn named(registry: &Registry, rule: &'static str, name: &str) -> Result<Arc<RegisteredTool>, AssemblyError> {
+    registry.get(name).ok_or_else(|| {
+        let names = registry.names();
+        let nearest = nearest(name, names.iter().map(String::as_str)).map(str::to_owned);
+        AssemblyError::UnknownTool { rule, tool: name.to_owned(), nearest }
+    })
+}
+
+/// Every pin names a tool.
 fn check_pins(registry: &Registry, subject: &Subject, warnings: &mut Vec<String>) -> Result<(), AssemblyError> {
     for (name, pinned) in &subject.versions {
-        let Some(tool) = registry.get(name) else {
-            let names = registry.names();
-            let nearest = nearest(name, names.iter().map(String::as_str)).map(str::to_owned);
-            return Err(AssemblyError::UnknownPin { tool: name.clone(), nearest });
-        };
+        let tool = named(registry, "subject.versions", name)?;
         let version = tool.spec().version();
         if version != pinned {
             warnings.push(format!(
@@ -386,6 +396,7 @@ fn gate_options(file: &RunFile) -> GateOptions {
         },
         approval_expires: file.approvals.expires.map_or(default.approval_expires, TimeSpan::as_duration),
         keep_keys: file.gate.keep_idempotency_keys.map_or(default.keep_keys, TimeSpan::as_duration),
+        quotas: file.quota.iter().map(QuotaTable::quota).collect(),
         ..default
     }
 }

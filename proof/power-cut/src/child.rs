@@ -149,6 +149,8 @@ pub(crate) fn claim(run: &RunId, round: u32, tag: &str) -> Claim {
         idempotency_key: tag.to_owned(),
         approval: None,
         caller_key: None,
+        subject: "subject:default/local/agent".to_owned(),
+        quotas: Vec::new(),
     }
 }
 

@@ -8,7 +8,7 @@ use lockgate_contract::event::{Chain, Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
     Appended, ApprovalFilter, CallState, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, KeptCall,
-    KeyHolder, Lease, NewRun, RunFilter, RunRecord, Settling,
+    KeyHolder, Lease, NewRun, Per, Quota, RunFilter, RunRecord, Settling,
 };
 use lockgate_contract::run::{RunKind, RunStatus};
 use lockgate_contract::time::Timestamp;
@@ -119,6 +119,9 @@ impl State {
             let stored = self.keys.get(&(key.tenant.clone(), key.key.clone())).cloned();
             rules::key_is_free(stored, lease, &claim.call_id, key, now)?;
         }
+        for quota in &claim.quotas {
+            rules::within_quota(quota, self.admitted(lease, &claim, quota, now))?;
+        }
         if let Some((approval, digest)) = &claim.approval {
             let mut approval = self.approvals.iter_mut().find(|known| known.approval_id == *approval);
             rules::usable(approval.as_deref(), lease, &claim.call_id, digest, now)?;
@@ -144,11 +147,30 @@ impl State {
             arguments_digest: Some(claim.arguments_digest.to_string()),
             idempotency_key: Some(claim.idempotency_key),
             approval_id: claim.approval.map(|(approval, _)| approval),
+            subject: Some(claim.subject),
             started_at: Some(now),
             settled_at,
         };
         run.calls.insert(claim.call_id, started);
         Ok(run.append(events, now))
+    }
+
+    /// How many other calls count for a quota.
+    fn admitted(&self, run: &RunId, claim: &Claim, quota: &Quota, now: Timestamp) -> u64 {
+        let tenant = self.places.get(run).map(|place| &self.runs[*place].record.tenant);
+        let counted = self.runs.iter().map(|run| (&run.record, &run.calls)).filter(|(record, _)| match quota.per {
+            Per::Run => record.run_id == *run,
+            Per::Subject | Per::Tenant => Some(&record.tenant) == tenant,
+        });
+        let calls = counted.flat_map(|(record, calls)| calls.values().map(move |call| (&record.run_id, call)));
+        let counts = calls.filter(|(id, call)| {
+            (*id != run || call.call_id != claim.call_id)
+                && call.started_at.is_some_and(|at| at > quota.since(now))
+                && quota.tool.as_ref().is_none_or(|tool| call.tool_name.as_ref() == Some(tool))
+                && quota.effect.is_none_or(|effect| call.effect.as_deref() == Some(effect.word()))
+                && (quota.per != Per::Subject || call.subject.as_ref() == Some(&claim.subject))
+        });
+        counts.count() as u64
     }
 
     pub(super) fn settle(
@@ -306,6 +328,7 @@ fn never_started(call: &CallId) -> KeptCall {
         arguments_digest: None,
         idempotency_key: None,
         approval_id: None,
+        subject: None,
         started_at: None,
         settled_at: None,
     }

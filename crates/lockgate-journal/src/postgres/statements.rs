@@ -58,13 +58,21 @@ statements! {
           VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
           ON CONFLICT (approval_id) DO NOTHING";
     Claim: "INSERT INTO lockgate.call AS c (tenant, run_id, call_id, state, attempt, step, tool_name, effect,
-                                            arguments_digest, idempotency_key, approval_id, started_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                                            arguments_digest, idempotency_key, approval_id, started_at, subject)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
             ON CONFLICT (run_id, call_id) DO UPDATE
             SET state = excluded.state, attempt = excluded.attempt, step = excluded.step, tool_name = excluded.tool_name,
                 effect = excluded.effect, arguments_digest = excluded.arguments_digest,
                 idempotency_key = excluded.idempotency_key, approval_id = excluded.approval_id,
-                started_at = excluded.started_at";
+                started_at = excluded.started_at, subject = excluded.subject";
+    /// One claim of a tenant's after the other, where they are counted together.
+    CountAlone: "SELECT pg_advisory_xact_lock(hashtextextended('lockgate.quota.' || $1, 0))";
+    /// Those of run `$3` alone where it is given, and never call `$4` of run `$2`.
+    Admitted: "SELECT count(*) FROM lockgate.call
+               WHERE tenant = $1 AND started_at > $5 AND ($3::text IS NULL OR run_id = $3)
+                 AND (run_id <> $2 OR call_id <> $4)
+                 AND ($6::text IS NULL OR tool_name = $6) AND ($7::text IS NULL OR effect = $7)
+                 AND ($8::text IS NULL OR subject = $8)";
     Consume: "UPDATE lockgate.approval SET state = $2, consumed_at = $3 WHERE approval_id = $1";
     /// Waits for another transaction that takes the same key.
     TakeKey: "INSERT INTO lockgate.caller_key (tenant, key, request, run_id, call_id, expires_at)
@@ -120,7 +128,7 @@ statements! {
     Questions: "SELECT question, state, decided_by, decided_at, reason, consumed_at FROM lockgate.approval
                 WHERE run_id = $1 ORDER BY place";
     Calls: "SELECT call_id, state, attempt, step, tool_name, effect, arguments_digest, idempotency_key, approval_id,
-                   started_at, settled_at
+                   started_at, settled_at, subject
             FROM lockgate.call WHERE run_id = $1 ORDER BY call_id";
     Artifacts: "SELECT artifact_id, text FROM lockgate.artifact WHERE run_id = $1 ORDER BY artifact_id";
     Keys: "SELECT tenant, key, request, call_id, expires_at FROM lockgate.caller_key WHERE run_id = $1 ORDER BY tenant, key";
@@ -132,8 +140,9 @@ statements! {
                      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
                      ON CONFLICT (approval_id) DO NOTHING";
     ImportCall: "INSERT INTO lockgate.call (tenant, run_id, call_id, state, attempt, step, tool_name, effect,
-                                            arguments_digest, idempotency_key, approval_id, started_at, settled_at)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+                                            arguments_digest, idempotency_key, approval_id, started_at, settled_at,
+                                            subject)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
     /// What speaks against removing a run.
     Standing: "SELECT EXISTS (SELECT 1 FROM lockgate.approval
                               WHERE run_id = $1 AND state IN ('pending', 'granted') AND expires_at > $2),

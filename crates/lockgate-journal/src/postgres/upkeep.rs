@@ -104,6 +104,7 @@ fn call_row(row: &Row) -> Result<KeptCall, JournalError> {
         approval_id: get::<Option<String>>(row, 8)?.map(ApprovalId::new),
         started_at: get::<Option<i64>>(row, 9)?.map(Timestamp::from_millis),
         settled_at: get::<Option<i64>>(row, 10)?.map(Timestamp::from_millis),
+        subject: get(row, 11)?,
     })
 }
 
@@ -201,6 +202,7 @@ async fn import_call(transaction: &Transaction<'_>, run: &KeptRun, call: &KeptCa
         &call.approval_id.as_ref().map(ApprovalId::as_str),
         &call.started_at.map(Timestamp::as_millis),
         &call.settled_at.map(Timestamp::as_millis),
+        &call.subject,
     ];
     transaction.execute(Statement::ImportCall, values).await.map(drop)
 }

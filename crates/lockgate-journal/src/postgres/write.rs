@@ -9,12 +9,13 @@ use std::time::Duration;
 use futures_util::future::{try_join, try_join3};
 use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::document::Document;
+use lockgate_contract::effect::Effect;
 use lockgate_contract::event::{Chain, NewEvent};
 use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{
-    Appended, CallState, CallerKey, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, Lease, NewRun,
-    Settling, StoredArtifact,
+    Appended, CallState, CallerKey, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, Lease, NewRun, Per,
+    Quota, Settling, StoredArtifact,
 };
 use lockgate_contract::time::Timestamp;
 
@@ -22,9 +23,9 @@ use super::append::add;
 use super::connection::Values;
 use super::read;
 use super::statements::Statement;
-use super::transaction::{Locked, Transaction};
+use super::transaction::{Locked, Transaction, get};
 use crate::rules;
-use crate::stored::{column, kind_word};
+use crate::stored::{column, kind_word, number};
 
 /// Makes a run with its first event. The lease of its maker stands for `ttl`.
 pub(super) async fn create_run(
@@ -138,6 +139,9 @@ pub(super) async fn claim(
         take_key(transaction, lease, &claim.call_id, key, locked.now).await?;
         reach(Point::ClaimCallerKey);
     }
+    for quota in &claim.quotas {
+        rules::within_quota(quota, admitted(transaction, &locked, lease, claim, quota).await?)?;
+    }
     if let Some((_, digest)) = wanted {
         rules::usable(approval.as_ref(), lease, &claim.call_id, digest, locked.now)?;
     }
@@ -166,10 +170,37 @@ pub(super) async fn claim(
         &claim.idempotency_key,
         &wanted.map(|(approval, _)| approval.as_str()),
         &now,
+        &claim.subject,
     ];
     let started = transaction.execute_to(Point::ClaimCall, Statement::Claim, start);
     let (_, _, appended) = try_join3(consume, started, add(transaction, locked, events)).await?;
     Ok(appended)
+}
+
+/// How many other calls count for a quota. A run is locked, a tenant is not: whoever counts its calls waits for whoever does.
+async fn admitted(
+    transaction: &Transaction<'_>,
+    locked: &Locked,
+    run: &RunId,
+    claim: &Claim,
+    quota: &Quota,
+) -> Result<u64, JournalError> {
+    if quota.per != Per::Run {
+        transaction.row(Statement::CountAlone, &[&locked.tenant]).await?;
+    }
+    let only_run = (quota.per == Per::Run).then(|| run.as_str());
+    let subject = (quota.per == Per::Subject).then_some(claim.subject.as_str());
+    let values: Values<'_> = &[
+        &locked.tenant,
+        &run.as_str(),
+        &only_run,
+        &claim.call_id.as_str(),
+        &quota.since(locked.now).as_millis(),
+        &quota.tool,
+        &quota.effect.map(Effect::word),
+        &subject,
+    ];
+    number(get(&transaction.one(Statement::Admitted, values).await?, 0)?)
 }
 
 /// Keeps a caller's key for a call, unless another request has it.

@@ -57,6 +57,8 @@ fn claim(call: &CallId, attempt: u32, approval: Option<(ApprovalId, Digest)>) ->
         idempotency_key: "key".to_owned(),
         approval,
         caller_key: Some(key),
+        subject: "subject:default/local/agent".to_owned(),
+        quotas: Vec::new(),
     }
 }
 

@@ -97,7 +97,7 @@ fn export(connection: &Connection, run: &RunId) -> Result<KeptRun, JournalError>
         calls: all(
             connection,
             "SELECT call_id, state, attempt, step, tool_name, effect, arguments_digest, idempotency_key, approval_id,
-                    started_at, settled_at
+                    started_at, settled_at, subject
              FROM call WHERE run_id = ?1 ORDER BY call_id",
             id,
             call_row,
@@ -141,6 +141,7 @@ fn call_row(row: &Row<'_>) -> Result<KeptCall, JournalError> {
         approval_id: get::<Option<String>>(row, 8)?.map(ApprovalId::new),
         started_at: get::<Option<i64>>(row, 9)?.map(Timestamp::from_millis),
         settled_at: get::<Option<i64>>(row, 10)?.map(Timestamp::from_millis),
+        subject: get(row, 11)?,
     })
 }
 
@@ -227,8 +228,8 @@ fn import_call(connection: &Connection, run: &RunId, call: &KeptCall) -> Result<
     execute(
         connection,
         "INSERT INTO call (run_id, call_id, state, attempt, step, tool_name, effect, arguments_digest, idempotency_key,
-                           approval_id, started_at, settled_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                           approval_id, started_at, settled_at, subject)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
         params![
             run.as_str(),
             call.call_id.as_str(),
@@ -242,6 +243,7 @@ fn import_call(connection: &Connection, run: &RunId, call: &KeptCall) -> Result<
             call.approval_id.as_ref().map(ApprovalId::as_str),
             call.started_at.map(Timestamp::as_millis),
             call.settled_at.map(Timestamp::as_millis),
+            call.subject,
         ],
     )?;
     Ok(())

@@ -4,12 +4,13 @@
 use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::digest::Digest;
 use lockgate_contract::document::Document;
+use lockgate_contract::effect::Effect;
 use lockgate_contract::event::{Chain, Event, NewEvent};
 use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{
-    Appended, CallerKey, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, Lease, NewRun, Settling,
-    StoredArtifact,
+    Appended, CallerKey, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, Lease, NewRun, Per, Quota,
+    Settling, StoredArtifact,
 };
 use lockgate_contract::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Params, params};
@@ -214,12 +215,13 @@ pub(super) fn claim(
     let taken = execute(
         connection,
         "INSERT INTO call (run_id, call_id, state, attempt, step, tool_name, effect, arguments_digest, idempotency_key,
-                           approval_id, started_at)
-         SELECT ?1, ?2, 'running', ?3, ?4, ?5, ?6, ?7, ?8, NULL, ?9 WHERE ?3 > 0
+                           approval_id, subject, started_at)
+         SELECT ?1, ?2, 'running', ?3, ?4, ?5, ?6, ?7, ?8, NULL, ?10, ?9 WHERE ?3 > 0
          ON CONFLICT (run_id, call_id) DO UPDATE
          SET state = 'running', attempt = excluded.attempt, step = excluded.step, tool_name = excluded.tool_name,
              effect = excluded.effect, arguments_digest = excluded.arguments_digest,
-             idempotency_key = excluded.idempotency_key, approval_id = NULL, started_at = excluded.started_at
+             idempotency_key = excluded.idempotency_key, approval_id = NULL, subject = excluded.subject,
+             started_at = excluded.started_at
          WHERE state IN ('running', 'open') AND attempt < excluded.attempt",
         params![
             lease.as_str(),
@@ -231,12 +233,16 @@ pub(super) fn claim(
             claim.arguments_digest.to_string(),
             claim.idempotency_key,
             now.as_millis(),
+            claim.subject,
         ],
     )?;
     if taken == 0 {
         return Err(ClaimRefused::AlreadyClaimed);
     }
     reach(Point::ClaimCall);
+    for quota in &claim.quotas {
+        rules::within_quota(quota, admitted(connection, lease, claim, quota, now)?)?;
+    }
     if let Some(key) = &claim.caller_key {
         take_key(connection, lease, &claim.call_id, key, now)?;
         reach(Point::ClaimCallerKey);
@@ -262,6 +268,48 @@ pub(super) fn claim(
     }
     Ok(add(connection, lease, events, now)?)
 }
+
+/// How many other calls count for a quota.
+fn admitted(
+    connection: &Connection,
+    run: &RunId,
+    claim: &Claim,
+    quota: &Quota,
+    now: Timestamp,
+) -> Result<u64, JournalError> {
+    let sql = match quota.per {
+        Per::Run => ADMITTED_OF_RUN,
+        Per::Subject | Per::Tenant => ADMITTED,
+    };
+    let subject = (quota.per == Per::Subject).then_some(&claim.subject);
+    let parameters = params![
+        run.as_str(),
+        claim.call_id.as_str(),
+        quota.since(now).as_millis(),
+        quota.tool,
+        quota.effect.map(Effect::word),
+        subject,
+    ];
+    let counted: i64 = connection
+        .prepare_cached(sql)
+        .map_err(storage)?
+        .query_row(parameters, |row| row.get(0))
+        .map_err(storage)?;
+    stored::number(counted)
+}
+
+/// Calls of the tenant of run `?1`, but for call `?2` of that run.
+pub(super) const ADMITTED: &str = "
+    SELECT count(*) FROM call
+    WHERE started_at IS NOT NULL AND started_at > ?3 AND (run_id <> ?1 OR call_id <> ?2)
+      AND (?4 IS NULL OR tool_name = ?4) AND (?5 IS NULL OR effect = ?5) AND (?6 IS NULL OR subject = ?6)
+      AND (SELECT tenant FROM run WHERE run.run_id = call.run_id) = (SELECT tenant FROM run WHERE run.run_id = ?1)";
+
+/// The same for the run alone.
+pub(super) const ADMITTED_OF_RUN: &str = "
+    SELECT count(*) FROM call
+    WHERE run_id = ?1 AND call_id <> ?2 AND started_at > ?3
+      AND (?4 IS NULL OR tool_name = ?4) AND (?5 IS NULL OR effect = ?5) AND (?6 IS NULL OR subject = ?6)";
 
 /// Keeps a caller's key for a call, unless another request has it.
 fn take_key(

@@ -44,6 +44,7 @@ mod handles;
 mod keys;
 mod leases;
 mod prune;
+mod quotas;
 mod ready;
 mod runs;
 mod upkeep;

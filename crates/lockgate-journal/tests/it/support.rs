@@ -230,6 +230,8 @@ pub(crate) fn claim(call: &CallId, attempt: u32, approval: Option<&str>) -> Clai
         idempotency_key: format!("key of {call}"),
         approval: approval.map(|id| (ApprovalId::new(id), bound(id))),
         caller_key: None,
+        subject: "subject:default/local/agent".to_owned(),
+        quotas: Vec::new(),
     }
 }
 
