@@ -117,9 +117,10 @@ fn stands_as_said(call: &KeptCall, run: &KeptRun) -> bool {
         _ => said,
     });
     match (said, call.state) {
-        (None, _) | (Some(CallState::Running | CallState::Open), CallState::Running | CallState::Open) => true,
         // An older journal kept a copy of an unknown result as unknown, too.
-        (Some(CallState::Settled), CallState::Unknown) => true,
+        (None, _)
+        | (Some(CallState::Running | CallState::Open), CallState::Running | CallState::Open)
+        | (Some(CallState::Settled), CallState::Unknown) => true,
         (Some(said), kept) => said == kept,
     }
 }
