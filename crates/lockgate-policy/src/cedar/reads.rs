@@ -1,0 +1,126 @@
+//! What a rule's conditions read of the context: found once at load, so that a decision gathers nothing else, and so that a rule
+//! which reads nothing that changes from call to call is asked once.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+/// Some attributes, or all of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Names {
+    Some(BTreeSet<String>),
+    All,
+}
+
+/// What is read of the context, and of the arguments within it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Reads {
+    pub(super) context: Names,
+    pub(super) input: Names,
+    /// Also something of the approval that is not the same for every valid one.
+    pub(super) approval_facts: bool,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Self::Some(BTreeSet::new())
+    }
+}
+
+impl Names {
+    pub(super) fn contains(&self, name: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Some(names) => names.contains(name),
+        }
+    }
+
+    fn add(&mut self, name: &str) {
+        if let Self::Some(names) = self {
+            names.insert(name.to_owned());
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        match (self, other) {
+            (Self::All, _) => {}
+            (all, Self::All) => *all = Self::All,
+            (Self::Some(names), Self::Some(more)) => names.extend(more.iter().cloned()),
+        }
+    }
+}
+
+impl Reads {
+    /// What these conditions read. `of_any_approval` are conditions that hold for every approval that a decision supposes.
+    pub(super) fn of(conditions: &Value, of_any_approval: &[Value]) -> Self {
+        let mut reads = Self::default();
+        reads.walk(conditions, of_any_approval);
+        reads
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.context.merge(&other.context);
+        self.input.merge(&other.input);
+        self.approval_facts |= other.approval_facts;
+    }
+
+    /// Whether the answer is the same for every call of one tool by one subject, as long as the permission is the same.
+    pub(super) fn nothing_of_the_call(&self) -> bool {
+        let Names::Some(names) = &self.context else {
+            return false;
+        };
+        !self.approval_facts && names.iter().all(|name| name == "permission" || name == "approval" || name == "shadow")
+    }
+
+    fn walk(&mut self, value: &Value, of_any_approval: &[Value]) {
+        if of_any_approval.contains(value) {
+            self.context.add("approval");
+            return;
+        }
+        if let Some(path) = context_path(value) {
+            return self.path(&path);
+        }
+        match value {
+            Value::Array(elements) => elements.iter().for_each(|element| self.walk(element, of_any_approval)),
+            // A literal reads nothing.
+            Value::Object(members) if members.len() == 1 && members.contains_key("Value") => {}
+            Value::Object(members) => members.values().for_each(|member| self.walk(member, of_any_approval)),
+            _ => {}
+        }
+    }
+
+    fn path(&mut self, path: &[&str]) {
+        match path {
+            [] => *self = Self { context: Names::All, input: Names::All, approval_facts: true },
+            ["input", rest @ ..] => {
+                self.context.add("input");
+                match rest.first() {
+                    Some(name) => self.input.add(name),
+                    None => self.input = Names::All,
+                }
+            }
+            [name, rest @ ..] => {
+                self.context.add(name);
+                self.approval_facts |= *name == "approval" && !rest.is_empty();
+            }
+        }
+    }
+}
+
+/// `context.a.b` and `context.a has b`, as the attributes from the context on.
+fn context_path(value: &Value) -> Option<Vec<&str>> {
+    let members = value.as_object()?;
+    let (operator, operand) = members.iter().next().filter(|_| members.len() == 1)?;
+    match operator.as_str() {
+        "Var" => (operand.as_str()? == "context").then(Vec::new),
+        "." | "has" => {
+            let mut path = context_path(operand.get("left")?)?;
+            path.push(operand.get("attr")?.as_str()?);
+            Some(path)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;
