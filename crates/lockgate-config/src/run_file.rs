@@ -281,10 +281,14 @@ impl RunFile {
             return invalid("`gate.call_timeout` is zero, so no call could succeed");
         }
         if self.policy.engine == PolicyEngineWord::Native && !self.policy.files.is_empty() {
-            return invalid("`policy.files` are rules for `policy.engine = \"cedar\"`: without it they would decide nothing");
+            return invalid(
+                "`policy.files` are rules for `policy.engine = \"cedar\"`: without it they would decide nothing",
+            );
         }
         if self.policy.engine == PolicyEngineWord::Native && self.policy.mode == PolicyMode::Shadow {
-            return invalid("`policy.mode = \"shadow\"` tries rules of `policy.engine = \"cedar\"`, which is not chosen");
+            return invalid(
+                "`policy.mode = \"shadow\"` tries rules of `policy.engine = \"cedar\"`, which is not chosen",
+            );
         }
         if self.gate.parallel_reads == Some(0) {
             return invalid("`gate.parallel_reads` must be at least 1");

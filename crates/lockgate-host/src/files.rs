@@ -89,8 +89,9 @@ pub fn create_dir_all(path: &Path) -> io::Result<()> {
     std::fs::create_dir_all(path)
 }
 
-/// The names in a folder, sorted; those that are no UTF-8 are left out.
+/// The names in a folder, sorted; those that are no UTF-8 are left out. The empty path is the working directory.
 pub fn names_in(folder: &Path) -> io::Result<Vec<String>> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         names.extend(entry?.file_name().into_string());

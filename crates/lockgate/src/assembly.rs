@@ -228,16 +228,12 @@ impl Assembly {
             None => Policy::of(&run_file, &folder, &registry)?,
         };
         #[cfg(feature = "cedar")]
-        warnings.extend(policy.cedar.iter().flat_map(|cedar| cedar.rules().warnings().to_vec()).map(|it| it.to_string()));
-        let gate = Gate::builder(
-            Arc::clone(&registry),
-            policy.engine,
-            Arc::clone(&journal),
-            redactor,
-            Arc::new(SystemClock),
-        )
-        .options(gate_options(&run_file))
-        .build()?;
+        warnings
+            .extend(policy.cedar.iter().flat_map(|cedar| cedar.rules().warnings().to_vec()).map(|it| it.to_string()));
+        let gate =
+            Gate::builder(Arc::clone(&registry), policy.engine, Arc::clone(&journal), redactor, Arc::new(SystemClock))
+                .options(gate_options(&run_file))
+                .build()?;
         // Absolute, so that a resume from another folder finds this file and no other.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         Ok(Self {

@@ -351,8 +351,10 @@ impl Value {
 }
 
 fn fault(diagnostic: &dyn Diagnostic, text: String, source: &str) -> Fault {
-    let line = diagnostic.labels().and_then(|mut labels| labels.next()).map(|label| line_of(source, label.offset()));
-    Fault { line, text, help: diagnostic.help().map(|help| help.to_string()) }
+    let label = diagnostic.labels().and_then(|mut labels| labels.next());
+    let help = diagnostic.help().map(|help| help.to_string());
+    let expected = || label.as_ref().and_then(|label| label.label()).map(str::to_owned);
+    Fault { line: label.as_ref().map(|label| line_of(source, label.offset())), text, help: help.or_else(expected) }
 }
 
 /// The line of a place in a text, from 1.

@@ -69,7 +69,7 @@ impl Reads {
         let Names::Some(names) = &self.context else {
             return false;
         };
-        !self.approval_facts && names.iter().all(|name| name == "permission" || name == "approval" || name == "shadow")
+        !self.approval_facts && names.iter().all(|name| name == "permission" || name == "approval")
     }
 
     fn walk(&mut self, value: &Value, of_any_approval: &[Value]) {
@@ -84,6 +84,12 @@ impl Reads {
             Value::Array(elements) => elements.iter().for_each(|element| self.walk(element, of_any_approval)),
             // A literal reads nothing.
             Value::Object(members) if members.len() == 1 && members.contains_key("Value") => {}
+            Value::Object(members) if members.len() == 1 && members.contains_key("Record") => {
+                // Its names are anybody's, and no operators.
+                members.values().filter_map(Value::as_object).flat_map(|record| record.values()).for_each(|member| {
+                    self.walk(member, of_any_approval);
+                });
+            }
             Value::Object(members) => members.values().for_each(|member| self.walk(member, of_any_approval)),
             _ => {}
         }
@@ -115,7 +121,11 @@ fn context_path(value: &Value) -> Option<Vec<&str>> {
         "Var" => (operand.as_str()? == "context").then(Vec::new),
         "." | "has" => {
             let mut path = context_path(operand.get("left")?)?;
-            path.push(operand.get("attr")?.as_str()?);
+            match operand.get("attr")? {
+                // `has a.b`
+                Value::Array(names) => path.extend(names.iter().map(Value::as_str).collect::<Option<Vec<_>>>()?),
+                name => path.push(name.as_str()?),
+            }
             Some(path)
         }
         _ => None,

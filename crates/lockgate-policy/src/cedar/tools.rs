@@ -159,7 +159,7 @@ fn schema_text(tools: &BTreeMap<String, ToolFacts>) -> String {
     let mut text = HEAD.to_owned();
     for tool in tools.values() {
         // A `String` takes whatever is written to it.
-        let _ = write!(text, "// {} {}\n", tool.name.escape_debug(), tool.version.escape_debug());
+        let _ = write!(text, "\n// {} {}\n", tool.name.escape_debug(), tool.version.escape_debug());
         for left_out in &tool.shape.left_out {
             let _ = writeln!(text, "// not in its input: `{}` ({})", left_out.path.escape_debug(), left_out.why);
         }

@@ -25,6 +25,10 @@ fn what_is_read_is_found_wherever_it_stands() {
         ("context.input == {a: 1}", vec!["input"], vec!["*"]),
         ("context == {a: 1}", vec!["*"], vec!["*"]),
         ("{Var: context.now}.Var == context.now", vec!["now"], vec![]),
+        ("{Value: context.step}.Value == 1", vec!["step"], vec![]),
+        ("{Record: {Record: context.step}}.Record.Record == 1", vec!["step"], vec![]),
+        ("context has input.title", vec!["input"], vec!["title"]),
+        ("context.input.title is Agent in context.permission", vec!["input", "permission"], vec!["title"]),
         ("context.input.amount.lessThan(decimal(\"1.0\"))", vec!["input"], vec!["amount"]),
     ] {
         let reads = reads(condition);
@@ -41,6 +45,7 @@ fn a_plain_look_at_an_approval_is_the_same_for_every_call() {
         ("context.now > datetime(\"2026-01-01\")", false),
         ("context.input has a", false),
         ("context.arguments_digest == \"x\"", false),
+        ("context.shadow", false),
     ] {
         assert_eq!(reads(condition).nothing_of_the_call(), same, "{condition}");
     }

@@ -74,7 +74,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, max_global_rejects: 10_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, max_global_rejects: 10_000, ..ProptestConfig::default() })]
     #[test]
     fn sliced_is_whole(text in rules(), calls in prop::collection::vec(calls(), 12)) {
         // Some conditions cannot hold for some scopes: such a set does not load, sliced or not.
