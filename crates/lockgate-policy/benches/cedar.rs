@@ -3,7 +3,7 @@
 //! Ten tools of three arguments. Of the rules a fifth is about any tool that changes something, the others are about one tool
 //! each; all of them look at an argument or at the time. `sliced` and `whole` are the same rules and the same call. The context
 //! is made from `Arguments` each time.
-#![expect(clippy::unwrap_used, missing_docs, reason = "a benchmark")]
+#![expect(clippy::unwrap_used, reason = "a benchmark")]
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -101,7 +101,7 @@ impl CedarPolicy {
     }
 
     /// Reads the files again, and decides by them from now on if they are others; calls that are being decided end under the
-    /// rules that they began under. Returns whether they are others. Without files nothing changes.
+    /// rules that they began under. Blocks while it reads and checks. Returns whether they are others. Without files nothing changes.
     ///
     /// # Errors
     ///

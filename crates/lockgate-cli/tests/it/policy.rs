@@ -106,7 +106,7 @@ fn rules_decide_calls() {
 
     let small = call("{\"amount\": 100}");
     assert_eq!((small.code, desk.entered("paid")), (Some(0), 1), "{}", small.whole());
-    assert_eq!(small.json()["audit"]["policies"][0], "cedar:small");
+    assert_eq!(small.json()["audit"]["policies"][0], "cedar:small");
     let set = small.json()["audit"]["policies"][1].as_str().unwrap().to_owned();
     assert!(set.starts_with("cedar-set:sha256:"), "{set}");
 
@@ -115,7 +115,7 @@ fn rules_decide_calls() {
 
     for arguments in ["{\"amount\": 1, \"to\": \"cash\"}", "{\"amount\": 18446744073709551617}"] {
         let denied = call(arguments);
-        assert_eq!((denied.code, code(&denied).as_deref()), (Some(7), Some("policy_denied")), "{}", denied.whole());
+        assert_eq!((denied.code, code(&denied).as_deref()), (Some(7), Some("policy_denied")), "{}", denied.whole());
     }
     assert_eq!(desk.entered("paid"), 1);
 }

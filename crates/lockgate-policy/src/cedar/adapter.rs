@@ -1,20 +1,22 @@
 //! The one place that knows the crate `cedar-policy`: everything around it speaks of rules, tools and subjects.
 
+mod names;
+mod value;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use cedar_policy::{
-    ActionConstraint, AuthorizationError, Authorizer, Context, Decision, Entities, Entity, EntityId, EntityTypeName,
-    EntityUid, Policy, PolicyId, PolicySet, PrincipalConstraint, Request, ResourceConstraint, RestrictedExpression,
-    ValidationMode, Validator,
+    ActionConstraint, AuthorizationError, Authorizer, Context, Decision, Entities, Entity, EntityTypeName, EntityUid,
+    Policy, PolicyId, PolicySet, PrincipalConstraint, Request, ResourceConstraint, ValidationMode, Validator,
 };
-use lockgate_contract::effect::Effect;
 use lockgate_contract::subject::Subject;
-use lockgate_contract::time::Timestamp;
 use miette::Diagnostic;
 
+pub(super) use self::names::{Principal, Uid};
+pub(super) use self::value::Value;
 use super::tools::ToolFacts;
 
 /// What is wrong with a text.
@@ -75,21 +77,6 @@ pub(super) struct Answer {
     pub(super) determining: Vec<String>,
     /// The rules that could not be evaluated, and why, sorted.
     pub(super) failed: Vec<(String, String)>,
-}
-
-/// A value of a fact.
-#[derive(Debug, Clone)]
-pub(super) struct Value(RestrictedExpression);
-
-/// The name of an agent, a role, a tool or an action, with its type.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Uid(EntityUid);
-
-/// Who acts: the agent, and the roles that its subject has.
-#[derive(Debug)]
-pub(super) struct Principal {
-    agent: EntityUid,
-    roles: HashSet<EntityUid>,
 }
 
 /// The rules of a text, in its order.
@@ -275,78 +262,6 @@ impl World {
             .collect();
         failed.sort_unstable();
         Ok(Answer { allowed: response.decision() == Decision::Allow, determining, failed })
-    }
-}
-
-impl Principal {
-    /// The agent of a subject; each of its scopes is a role.
-    pub(super) fn of(subject: &Subject) -> Result<Self, String> {
-        let roles: Result<_, _> = subject.scopes.iter().map(|role| Uid::of("Role", role).map(|role| role.0)).collect();
-        Ok(Self { agent: Uid::of("Agent", &subject.agent)?.0, roles: roles? })
-    }
-}
-
-impl Uid {
-    /// A tool at one version.
-    pub(super) fn tool(name: &str, version: &str) -> Result<Self, String> {
-        Self::of("Tool", &format!("{name}@{version}"))
-    }
-
-    /// Calling a tool.
-    pub(super) fn action(tool: &str) -> Result<Self, String> {
-        Self::of("Tool::Action", tool)
-    }
-
-    /// Calling any tool with this effect.
-    pub(super) fn effect(effect: Effect) -> Result<Self, String> {
-        Self::of("Effect::Action", effect.word())
-    }
-
-    fn of(type_name: &str, id: &str) -> Result<Self, String> {
-        let type_name = EntityTypeName::from_str(type_name).map_err(|error| error.to_string())?;
-        Ok(Self(EntityUid::from_type_name_and_id(type_name, EntityId::new(id))))
-    }
-}
-
-/// As rules name it.
-impl fmt::Display for Uid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Value {
-    pub(super) fn bool(value: bool) -> Self {
-        Self(RestrictedExpression::new_bool(value))
-    }
-
-    pub(super) fn long(value: i64) -> Self {
-        Self(RestrictedExpression::new_long(value))
-    }
-
-    pub(super) fn string(value: &str) -> Self {
-        Self(RestrictedExpression::new_string(value.to_owned()))
-    }
-
-    /// A decimal as Cedar writes it, such as `12.50`.
-    pub(super) fn decimal(value: &str) -> Self {
-        Self(RestrictedExpression::new_decimal(value))
-    }
-
-    /// A point in time.
-    pub(super) fn time(value: Timestamp) -> Self {
-        Self(RestrictedExpression::new_datetime(value.to_string()))
-    }
-
-    pub(super) fn set(elements: Vec<Self>) -> Self {
-        Self(RestrictedExpression::new_set(elements.into_iter().map(|element| element.0)))
-    }
-
-    /// A record; its names differ.
-    pub(super) fn record(members: Vec<(String, Self)>) -> Self {
-        let members: BTreeMap<_, _> = members.into_iter().map(|(name, value)| (name, value.0)).collect();
-        // A map has no name twice, which is all that a record refuses.
-        Self(RestrictedExpression::new_record(members).unwrap_or_else(|_| RestrictedExpression::new_bool(false)))
     }
 }
 

@@ -19,6 +19,7 @@ use lockgate_contract::time::Timestamp;
 use serde::de::DeserializeOwned;
 
 use super::error::Defect;
+use super::input::{self, OF_ANOTHER_TYPE, Unfit};
 use super::tools::{ToolFacts, Tools};
 
 /// A call, and what the rules are to answer.
@@ -144,11 +145,16 @@ impl Reader<'_> {
     }
 }
 
-/// The arguments. A property that the tool does not declare would be read by no rule: it is a mistake.
+const AS_CALLED: &str = "write the arguments as a call would have them";
+
+/// The arguments. What no call can have would be denied for that alone, and the example would show nothing.
 fn arguments(object: Node<'_>, tool: &ToolFacts) -> Result<Arguments, Wrong> {
-    let Some(input) = object.get("input") else {
-        return Ok(Arguments::empty());
+    let arguments = match object.get("input") {
+        None => Arguments::empty(),
+        Some(input) => Arguments::from_document(input.to_document())
+            .map_err(|_| ("`input` is no object".to_owned(), AS_CALLED.to_owned()))?,
     };
+    let input = arguments.root();
     let declared = || tool.shape.fields.iter().map(|field| field.name.as_str());
     let left_out = |key: &str| tool.shape.left_out.iter().any(|left_out| left_out.path == key);
     if let Some((key, _)) = input.members().find(|(key, _)| !declared().any(|name| name == *key) && !left_out(key)) {
@@ -158,8 +164,19 @@ fn arguments(object: Node<'_>, tool: &ToolFacts) -> Result<Arguments, Wrong> {
         );
         return Err((format!("`{}` has no argument `{}`", tool.name, key.escape_debug()), hint));
     }
-    Arguments::from_document(input.to_document())
-        .map_err(|_| ("`input` is no object".to_owned(), "write the arguments as the call would have them".to_owned()))
+    let fields = &tool.shape.fields;
+    if let Some(field) = fields.iter().find(|field| field.required && input.get(&field.name).is_none()) {
+        return Err((
+            format!("`{}` needs the argument `{}`", tool.name, field.name.escape_debug()),
+            AS_CALLED.to_owned(),
+        ));
+    }
+    match input::record(fields, input) {
+        Err(Unfit { path, why: OF_ANOTHER_TYPE }) => {
+            Err((format!("the argument `{}`: {OF_ANOTHER_TYPE}", path.escape_debug()), AS_CALLED.to_owned()))
+        }
+        _ => Ok(arguments),
+    }
 }
 
 fn text(object: Node<'_>, key: &'static str) -> Result<Option<String>, Wrong> {

@@ -13,6 +13,9 @@ pub(super) struct Unfit {
     pub(super) why: &'static str,
 }
 
+/// Why a value is none of its field: only arguments that no schema has seen have such.
+pub(super) const OF_ANOTHER_TYPE: &str = "it is not of its declared type";
+
 /// These fields of an object, as far as they are there.
 pub(super) fn record<'f>(
     fields: impl IntoIterator<Item = &'f Field>,
@@ -35,7 +38,7 @@ pub(super) fn record<'f>(
 }
 
 fn value(kind: &Type, node: Node<'_>) -> Result<Value, Unfit> {
-    let other = || unfit("it is not of its declared type");
+    let other = || unfit(OF_ANOTHER_TYPE);
     match kind {
         Type::Bool => node.as_bool().map(Value::bool).ok_or_else(other),
         Type::String => node.as_str().map(|text| Value::string(&text)).ok_or_else(other),

@@ -59,7 +59,7 @@ impl Rules {
         let Some(slice) = self.slices.get(&question.tool.name) else {
             return self.deny(question, &[], "the rules do not know it");
         };
-        match slice.prepared(&self.rules, question.tool, question.subject) {
+        match slice.prepared(&self.list, question.tool, question.subject) {
             Ok(prepared) => prepared.answer(question.permission, || self.work_out(question, &prepared)),
             Err(error) => self.deny(question, &[], &format!("the rules could not be asked: {error}")),
         }
@@ -146,7 +146,7 @@ impl Rules {
     }
 
     fn rule(&self, id: &str) -> Option<&Rule> {
-        self.by_id.get(id).and_then(|index| self.rules.get(*index))
+        self.by_id.get(id).and_then(|index| self.list.get(*index))
     }
 }
 
@@ -169,29 +169,29 @@ impl Question<'_> {
         if reads.context.contains("shadow") {
             add("shadow", Value::bool(self.shadow));
         }
-        // An approval is compared with both.
-        let compares = reads.context.contains("approval");
-        if compares || reads.context.contains("now") {
+        if reads.has("now") {
             add("now", Value::time(self.now));
         }
-        if compares || reads.context.contains("arguments_digest") {
+        if reads.has("arguments_digest") {
             add("arguments_digest", Value::string(&self.arguments_digest.to_string()));
         }
         if approved {
-            add("approval", self.supposed_approval());
+            // Whether there is one is all that most rules ask.
+            let facts = if reads.looks_into_approvals() { self.supposed_approval() } else { Vec::new() };
+            add("approval", Value::record(facts));
         }
         Ok(context)
     }
 
     /// A valid approval of this very call, by somebody who is not the subject.
-    fn supposed_approval(&self) -> Value {
+    fn supposed_approval(&self) -> Vec<(String, Value)> {
         let approver = if self.subject.user == "approver" { "another approver" } else { "approver" };
-        Value::record(vec![
+        vec![
             ("arguments_digest".to_owned(), Value::string(&self.arguments_digest.to_string())),
             ("approver".to_owned(), Value::string(approver)),
             ("expires_at".to_owned(), Value::time(self.now.after(SUPPOSED))),
             ("uses_left".to_owned(), Value::long(1)),
-        ])
+        ]
     }
 }
 

@@ -17,7 +17,9 @@ pub(super) enum Names {
 pub(super) struct Reads {
     pub(super) context: Names,
     pub(super) input: Names,
-    /// Also something of the approval that is not the same for every valid one.
+    /// What an approval is compared with where that holds for every approval which a decision supposes.
+    pub(super) compared: Names,
+    /// Also something of the approval that is not the same for all of them.
     pub(super) approval_facts: bool,
 }
 
@@ -61,7 +63,18 @@ impl Reads {
     pub(super) fn merge(&mut self, other: &Self) {
         self.context.merge(&other.context);
         self.input.merge(&other.input);
+        self.compared.merge(&other.compared);
         self.approval_facts |= other.approval_facts;
+    }
+
+    /// Whether a rule reads this of the context.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.context.contains(name) || self.compared.contains(name)
+    }
+
+    /// Whether a rule looks into the approval.
+    pub(super) fn looks_into_approvals(&self) -> bool {
+        self.approval_facts || self.compared.contains("approval")
     }
 
     /// Whether the answer is the same for every call of one tool by one subject, as long as the permission is the same.
@@ -74,6 +87,9 @@ impl Reads {
 
     fn walk(&mut self, value: &Value, of_any_approval: &[Value]) {
         if of_any_approval.contains(value) {
+            let mut compared = Self::default();
+            compared.walk(value, &[]);
+            self.compared.merge(&compared.context);
             self.context.add("approval");
             return;
         }
@@ -97,7 +113,9 @@ impl Reads {
 
     fn path(&mut self, path: &[&str]) {
         match path {
-            [] => *self = Self { context: Names::All, input: Names::All, approval_facts: true },
+            [] => {
+                *self = Self { context: Names::All, input: Names::All, compared: Names::All, approval_facts: true };
+            }
             ["input", rest @ ..] => {
                 self.context.add("input");
                 match rest.first() {

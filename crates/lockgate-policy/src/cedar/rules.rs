@@ -24,7 +24,7 @@ const FLOOR: (&str, &str) = ("lockgate:floor", include_str!("../../policies/floo
 #[derive(Debug)]
 pub struct Rules {
     pub(super) tools: Arc<Tools>,
-    pub(super) rules: Arc<Vec<Rule>>,
+    pub(super) list: Arc<Vec<Rule>>,
     pub(super) by_id: HashMap<String, usize>,
     /// By tool.
     pub(super) slices: HashMap<String, Slice>,
@@ -63,7 +63,7 @@ impl Rules {
 
     /// How many rules there are, without the one that stands before every set.
     pub fn len(&self) -> usize {
-        self.rules.len() - 1
+        self.list.len().saturating_sub(1)
     }
 
     /// Whether there is none.
@@ -96,9 +96,9 @@ impl Rules {
     pub fn unsliced(&self) -> Self {
         Self {
             tools: Arc::clone(&self.tools),
-            rules: Arc::clone(&self.rules),
+            list: Arc::clone(&self.list),
             by_id: self.by_id.clone(),
-            slices: self.tools.iter().map(|tool| (tool.name.clone(), Slice::whole(self.rules.len()))).collect(),
+            slices: self.tools.iter().map(|tool| (tool.name.clone(), Slice::whole(self.list.len()))).collect(),
             digest: self.digest,
             digest_word: self.digest_word.clone(),
             files: self.files.clone(),
@@ -140,7 +140,7 @@ impl Rules {
         let digest = Self::digest_of(files);
         let mut set = Self {
             tools,
-            rules: Arc::new(rules),
+            list: Arc::new(rules),
             by_id,
             slices,
             digest,

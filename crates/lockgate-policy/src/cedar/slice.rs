@@ -89,6 +89,7 @@ impl Slice {
         matter.clone().for_each(|rule| reads.merge(&rule.reads));
         let set = if self.is_whole {
             reads.context = Names::All;
+            reads.approval_facts = true;
             Set::of(of_slice.iter().map(|rule| (rule.id.as_str(), &rule.parsed)))?
         } else {
             Set::of(matter.map(|rule| (rule.id.as_str(), &rule.parsed)))?

@@ -3,7 +3,9 @@ use crate::cedar::tests::tool;
 
 fn tools() -> Tools {
     let pay = tool("pay")
-        .input_schema_text(r#"{"type":"object","properties":{"amount":{"type":"integer"},"note":{}}}"#)
+        .input_schema_text(
+            r#"{"type":"object","required":["amount"],"properties":{"amount":{"type":"integer"},"note":{}}}"#,
+        )
         .build()
         .unwrap();
     Tools::new([&pay]).unwrap()
@@ -38,6 +40,11 @@ fn a_mistake_is_named_with_its_line() {
         ("// expect: allow {\"tool\": \"pay\", \"rolls\": []}", "an example has no key `rolls`"),
         ("// expect: allow {\"tool\": \"pay\", \"input\": {\"amuont\": 1}}", "`pay` has no argument `amuont`"),
         ("// expect: allow {\"tool\": \"pay\", \"input\": []}", "`input` is no object"),
+        ("// expect: deny {\"tool\": \"pay\"}", "`pay` needs the argument `amount`"),
+        (
+            "// expect: deny {\"tool\": \"pay\", \"input\": {\"amount\": \"1\"}}",
+            "the argument `amount`: it is not of its declared type",
+        ),
     ] {
         let (examples, defects) = read("x.cedar", &format!("\n{line}\n"), &tools());
         assert!(examples.is_empty() && defects.len() == 1, "{line}: {examples:?} {defects:?}");

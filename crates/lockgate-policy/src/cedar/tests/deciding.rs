@@ -164,6 +164,29 @@ fn who_acts_comes_from_the_runtime() {
 }
 
 #[test]
+fn tenants_and_actions_are_told_apart_at_each_call() {
+    let rules = load(
+        r#"
+        permit (principal, action == Tool::Action::"look_up", resource) when { principal.tenant == "north" };
+        permit (principal, action == Tool::Action::"pay", resource) when { principal.tenant == "south" && context.input.amount < 10 };
+    "#,
+    )
+    .unwrap();
+    for (tenant, tool, arguments, expected) in [
+        ("north", look_up(), "{}", PolicyDecision::Allow),
+        ("north", pay(), r#"{"amount": 1}"#, PolicyDecision::Deny),
+        ("south", look_up(), "{}", PolicyDecision::Deny),
+        ("south", pay(), r#"{"amount": 1}"#, PolicyDecision::Allow),
+        ("south", pay(), r#"{"amount": 10}"#, PolicyDecision::Deny),
+        ("north", look_up(), "{}", PolicyDecision::Allow),
+    ] {
+        let subject = Subject { tenant: tenant.to_owned(), ..Subject::default() };
+        let verdict = answer(&rules, &tool, &subject, arguments);
+        assert_eq!(verdict.decision, expected, "{tenant} {} {arguments}", tool.name()); // R-175
+    }
+}
+
+#[test]
 fn a_tool_that_the_rules_were_not_loaded_for_is_denied() {
     let rules = load("permit (principal, action, resource);").unwrap();
     let changed = tool("look_up").effect(Effect::Read).description("Now something else.").build().unwrap();

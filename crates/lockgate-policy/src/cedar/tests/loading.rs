@@ -82,7 +82,7 @@ fn what_can_be_about_no_call_is_a_warning() {
 fn rules_have_their_lines() {
     let rules = load("permit (principal, action, resource);\n\n// x\npermit (principal, action, resource);\n@id(\"c\")\npermit (principal, action, resource);")
         .unwrap();
-    let places: Vec<_> = rules.rules.iter().skip(1).map(|rule| (rule.id.as_str(), rule.line)).collect();
+    let places: Vec<_> = rules.list.iter().skip(1).map(|rule| (rule.id.as_str(), rule.line)).collect();
     assert_eq!(places, [("rules.cedar#1", 1), ("rules.cedar#2", 4), ("c", 5)]);
 }
 

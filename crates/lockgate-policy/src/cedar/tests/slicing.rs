@@ -17,8 +17,8 @@ const ACTIONS: [&str; 6] = [
     "action == Tool::Action::\"pay\"",
     "action == Tool::Action::\"look_up\"",
     "action in Effect::Action::\"read\"",
-    "action in [Effect::Action::\"external\", Tool::Action::\"look_up\"]",
-    "action in [Tool::Action::\"pay\"]",
+    "action in [Effect::Action::\"external\", Effect::Action::\"write\"]",
+    "action in [Tool::Action::\"pay\", Tool::Action::\"look_up\"]",
 ];
 const RESOURCES: [&str; 5] = [
     "resource",
@@ -74,13 +74,10 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, max_global_rejects: 10_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
     #[test]
-    fn sliced_is_whole(text in rules(), calls in prop::collection::vec(calls(), 12)) {
-        // Some conditions cannot hold for some scopes: such a set does not load, sliced or not.
-        let loaded = load(&text);
-        prop_assume!(loaded.is_ok());
-        let sliced = loaded.unwrap();
+    fn sliced_is_whole(text in rules(), calls in prop::collection::vec(calls(), 8)) {
+        let sliced = load(&text).unwrap();
         let whole = sliced.unsliced();
         for (subject, arguments, permission) in &calls {
             for (tool, arguments) in [(pay(), arguments.as_str()), (look_up(), "{}")] {
