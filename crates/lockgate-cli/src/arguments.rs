@@ -2,6 +2,8 @@
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+#[cfg(feature = "cedar")]
+use crate::commands::policy;
 use crate::commands::{approvals, call, completions, doctor, explain, journal, run, runs, schema, tools, worker};
 use crate::output::When;
 
@@ -50,6 +52,8 @@ pub(crate) enum Command {
     Runs(runs::Arguments),
     Worker(worker::Arguments),
     Journal(journal::Arguments),
+    #[cfg(feature = "cedar")]
+    Policy(policy::Arguments),
     Explain(explain::Arguments),
     Schema(schema::Arguments),
     Doctor(doctor::Arguments),

@@ -6,6 +6,8 @@ pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod journal;
+#[cfg(feature = "cedar")]
+pub(crate) mod policy;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod schema;
@@ -29,6 +31,8 @@ pub(crate) async fn execute(command: Command, output: &Arc<Output>) -> Result<Ex
         Command::Runs(arguments) => runs::execute(arguments, output).await,
         Command::Worker(arguments) => worker::execute(arguments, output).await,
         Command::Journal(arguments) => journal::execute(arguments, output).await,
+        #[cfg(feature = "cedar")]
+        Command::Policy(arguments) => policy::execute(&arguments, output),
         Command::Explain(arguments) => explain::execute(&arguments, output),
         Command::Schema(arguments) => schema::execute(&arguments, output),
         Command::Doctor(arguments) => doctor::execute(arguments, output).await,

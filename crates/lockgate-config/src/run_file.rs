@@ -34,6 +34,9 @@ pub struct RunFile {
     /// How calls are checked and run.
     #[serde(default)]
     pub gate: GateTable,
+    /// Who decides whether a call may run.
+    #[serde(default)]
+    pub policy: PolicyTable,
     /// How people are asked.
     #[serde(default)]
     pub approvals: ApprovalsTable,
@@ -177,6 +180,44 @@ pub enum UnknownFieldsRule {
     Refuse,
 }
 
+/// Who decides whether a call may run.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PolicyTable {
+    /// The engine. Without: `native`, by which the tools' declared permissions decide.
+    #[serde(default)]
+    pub engine: PolicyEngineWord,
+    /// The files that the rules of `cedar` stand in, relative to this one; `*` in a file's name stands for any characters, and
+    /// `lockgate:native` and `lockgate:ask-always` for rules that ship with Lockgate. Without: `lockgate:native`.
+    #[serde(default)]
+    pub files: Vec<String>,
+    /// Whether the rules of `cedar` act. Without: `enforce`.
+    #[serde(default)]
+    pub mode: PolicyMode,
+}
+
+/// An engine that decides whether a call may run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PolicyEngineWord {
+    /// The tools' declared permissions.
+    #[default]
+    Native,
+    /// Rules in Cedar's language.
+    Cedar,
+}
+
+/// Whether rules act.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PolicyMode {
+    /// They decide.
+    #[default]
+    Enforce,
+    /// The tools' declared permissions decide; what the rules would have answered is written down.
+    Shadow,
+}
+
 /// How people are asked.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -238,6 +279,16 @@ impl RunFile {
         }
         if self.gate.call_timeout.is_some_and(|span| span.as_duration().is_zero()) {
             return invalid("`gate.call_timeout` is zero, so no call could succeed");
+        }
+        if self.policy.engine == PolicyEngineWord::Native && !self.policy.files.is_empty() {
+            return invalid(
+                "`policy.files` are rules for `policy.engine = \"cedar\"`: without it they would decide nothing",
+            );
+        }
+        if self.policy.engine == PolicyEngineWord::Native && self.policy.mode == PolicyMode::Shadow {
+            return invalid(
+                "`policy.mode = \"shadow\"` tries rules of `policy.engine = \"cedar\"`, which is not chosen",
+            );
         }
         if self.gate.parallel_reads == Some(0) {
             return invalid("`gate.parallel_reads` must be at least 1");

@@ -89,6 +89,17 @@ pub fn create_dir_all(path: &Path) -> io::Result<()> {
     std::fs::create_dir_all(path)
 }
 
+/// The names in a folder, sorted; those that are no UTF-8 are left out. The empty path is the working directory.
+pub fn names_in(folder: &Path) -> io::Result<Vec<String>> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        names.extend(entry?.file_name().into_string());
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
 /// The absolute path of something that exists, with every symbolic link followed.
 pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     std::fs::canonicalize(path)

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lockgate_config::{
-    ArgumentErrorsRule, ConfigError, CoreSet, DEFAULT_JOURNAL, GateTable, ModelTable, RunFile, ToolsTable,
-    UnknownFieldsRule,
+    ArgumentErrorsRule, ConfigError, CoreSet, DEFAULT_JOURNAL, GateTable, ModelTable, PolicyEngineWord, RunFile,
+    ToolsTable, UnknownFieldsRule,
 };
+#[cfg(feature = "cedar")]
+use lockgate_config::{PolicyMode, PolicyTable};
 use lockgate_contract::nearest::nearest;
-use lockgate_contract::ports::{Journal, ModelAdapter, Redactor, Visibility};
+use lockgate_contract::ports::{Journal, ModelAdapter, PolicyEngine, Redactor, Visibility};
 use lockgate_contract::run::RunKind;
 use lockgate_contract::subject::Subject;
 use lockgate_contract::tool::{InvalidSpec, ToolSpec};
@@ -20,6 +22,10 @@ use lockgate_host::randomness::RandomIds;
 use lockgate_journal::OpenError;
 use lockgate_models::{ChatCompletions, ChatCompletionsOptions, OptionsError, ScriptError, ScriptedModel};
 use lockgate_policy::NativePolicy;
+#[cfg(feature = "cedar")]
+use lockgate_policy::ShadowedPolicy;
+#[cfg(feature = "cedar")]
+use lockgate_policy::cedar::{CedarPolicy, RuleFiles, RulesRefused};
 use lockgate_redact::{RedactError, Scrubber, ScrubberBuilder, SecretValue};
 use lockgate_registry::schema::UnknownFields;
 use lockgate_registry::{Discovery, RegisterError, Registry, RegistryRules, Standing};
@@ -39,6 +45,9 @@ pub struct Assembly {
     pub registry: Arc<Registry>,
     /// Where the truth is kept.
     pub journal: Arc<dyn Journal>,
+    /// The rules that decide, or that are tried in the shadow, where the file names some.
+    #[cfg(feature = "cedar")]
+    pub cedar: Option<Arc<CedarPolicy>>,
     /// The gate over all of it.
     pub gate: Arc<Gate>,
     /// What the subject may see, within the file's `allow`.
@@ -60,6 +69,8 @@ pub struct Overrides {
     pub resolvers: Option<Resolvers>,
     /// A project's own rule that hides tools from subjects, beyond what the run file and the tools say.
     pub visibility: Option<Arc<dyn Visibility>>,
+    /// Who decides whether a call may run, in place of what the run file says.
+    pub policy: Option<Arc<dyn PolicyEngine>>,
 }
 
 /// Why a run file does not become a gate. Nothing was started.
@@ -86,6 +97,13 @@ pub enum AssemblyError {
     /// A gate that would not hold.
     #[error(transparent)]
     Gate(#[from] GateError),
+    /// Rules that do not load.
+    #[cfg(feature = "cedar")]
+    #[error(transparent)]
+    Rules(#[from] RulesRefused),
+    /// Rules that this build cannot read.
+    #[error("`policy.engine` is `cedar`, and this build has no Cedar")]
+    NoCedar,
     /// A secret that cannot be kept.
     #[error("the secret in `{variable}` cannot be kept from leaving: {cause}")]
     Secret {
@@ -139,6 +157,9 @@ impl AssemblyError {
             Self::Source(error) => error.hint(),
             Self::Script(error) => error.hint().map(str::to_owned),
             Self::Model(error) => error.hint().map(str::to_owned),
+            #[cfg(feature = "cedar")]
+            Self::Rules(error) => error.hint().map(str::to_owned),
+            Self::NoCedar => Some("build it with the feature `cedar`".to_owned()),
             Self::Secret { variable, .. } => {
                 Some(format!("use a longer secret, or take `{variable}` out of `tools.secrets_from_env`"))
             }
@@ -202,18 +223,30 @@ impl Assembly {
             let url = overrides.journal_url.as_deref().or(run_file.journal.url.as_deref());
             open_journal(url.unwrap_or(DEFAULT_JOURNAL))?
         };
-        let gate = Gate::builder(
-            Arc::clone(&registry),
-            Arc::new(NativePolicy::new()),
-            Arc::clone(&journal),
-            redactor,
-            Arc::new(SystemClock),
-        )
-        .options(gate_options(&run_file))
-        .build()?;
+        let policy = match overrides.policy {
+            Some(engine) => Policy::new(engine),
+            None => Policy::of(&run_file, &folder, &registry)?,
+        };
+        #[cfg(feature = "cedar")]
+        warnings
+            .extend(policy.cedar.iter().flat_map(|cedar| cedar.rules().warnings().to_vec()).map(|it| it.to_string()));
+        let gate =
+            Gate::builder(Arc::clone(&registry), policy.engine, Arc::clone(&journal), redactor, Arc::new(SystemClock))
+                .options(gate_options(&run_file))
+                .build()?;
         // Absolute, so that a resume from another folder finds this file and no other.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        Ok(Self { run_file, path, registry, journal, gate: Arc::new(gate), discovery, warnings })
+        Ok(Self {
+            run_file,
+            path,
+            registry,
+            journal,
+            #[cfg(feature = "cedar")]
+            cedar: policy.cedar,
+            gate: Arc::new(gate),
+            discovery,
+            warnings,
+        })
     }
 
     /// A runner with the run file's model.
@@ -277,6 +310,55 @@ impl Assembly {
 
     fn missing(&self, key: &'static str) -> AssemblyError {
         AssemblyError::Missing { path: self.path.clone(), key }
+    }
+}
+
+/// Who decides whether a call may run.
+struct Policy {
+    engine: Arc<dyn PolicyEngine>,
+    #[cfg(feature = "cedar")]
+    cedar: Option<Arc<CedarPolicy>>,
+}
+
+impl Policy {
+    fn new(engine: Arc<dyn PolicyEngine>) -> Self {
+        Self {
+            engine,
+            #[cfg(feature = "cedar")]
+            cedar: None,
+        }
+    }
+
+    /// What the table `[policy]` asks for.
+    fn of(file: &RunFile, folder: &Path, registry: &Registry) -> Result<Self, AssemblyError> {
+        match file.policy.engine {
+            PolicyEngineWord::Native => Ok(Self::new(Arc::new(NativePolicy::new()))),
+            #[cfg(feature = "cedar")]
+            PolicyEngineWord::Cedar => Ok(Self::cedar(&file.policy, folder, registry)?),
+            #[cfg(not(feature = "cedar"))]
+            PolicyEngineWord::Cedar => {
+                let _ = (folder, registry);
+                Err(AssemblyError::NoCedar)
+            }
+        }
+    }
+
+    #[cfg(feature = "cedar")]
+    fn cedar(table: &PolicyTable, folder: &Path, registry: &Registry) -> Result<Self, RulesRefused> {
+        let files = RuleFiles::new(folder, table.files.iter().cloned());
+        let tools = registry.tools();
+        let rules = CedarPolicy::read(files, tools.iter().map(|tool| tool.spec()), Arc::new(SystemClock))?;
+        Ok(match table.mode {
+            PolicyMode::Enforce => {
+                let cedar = Arc::new(rules);
+                Self { engine: Arc::clone(&cedar) as Arc<dyn PolicyEngine>, cedar: Some(cedar) }
+            }
+            PolicyMode::Shadow => {
+                let cedar = Arc::new(rules.in_shadow());
+                let engine = ShadowedPolicy::new(NativePolicy::new(), Arc::clone(&cedar));
+                Self { engine: Arc::new(engine), cedar: Some(cedar) }
+            }
+        })
     }
 }
 

@@ -17,6 +17,8 @@ mod guide;
 mod help;
 mod interrupts;
 mod journal;
+#[cfg(feature = "cedar")]
+mod policy;
 mod resuming;
 mod run;
 mod runs;
