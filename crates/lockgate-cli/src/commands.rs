@@ -6,6 +6,7 @@ pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod journal;
+pub(crate) mod redact;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod schema;
@@ -29,6 +30,7 @@ pub(crate) async fn execute(command: Command, output: &Arc<Output>) -> Result<Ex
         Command::Runs(arguments) => runs::execute(arguments, output).await,
         Command::Worker(arguments) => worker::execute(arguments, output).await,
         Command::Journal(arguments) => journal::execute(arguments, output).await,
+        Command::Redact(arguments) => redact::execute(&arguments, output),
         Command::Explain(arguments) => explain::execute(&arguments, output),
         Command::Schema(arguments) => schema::execute(&arguments, output),
         Command::Doctor(arguments) => doctor::execute(arguments, output).await,

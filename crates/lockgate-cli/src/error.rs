@@ -10,6 +10,7 @@ use lockgate::contract::ids::{ApprovalId, RunId};
 use lockgate::contract::ports::{DecisionRefused, JournalError};
 use lockgate::harness::check::Defect;
 use lockgate::harness::{FoldError, RunError};
+use lockgate::redact::RedactError;
 use thiserror::Error;
 
 use crate::exit::Exit;
@@ -124,7 +125,13 @@ pub(crate) enum CliError {
     /// The arguments on stdin are no text.
     #[error("the arguments on standard input are not UTF-8: byte {0} begins no character")]
     StdinNotText(usize),
-    /// A file with events.
+    /// What is to be scrubbed, on stdin.
+    #[error("standard input cannot be read: {0}")]
+    Input(#[source] io::Error),
+    /// The redaction rules, or a secret.
+    #[error(transparent)]
+    Redact(#[from] RedactError),
+    /// A file.
     #[error("`{}` cannot be read: {cause}", .path.display())]
     File {
         /// The file.
@@ -180,6 +187,7 @@ impl CliError {
             Self::Assembly(error) => return error.hint(),
             Self::Run(error) | Self::Call(error) => return run_hint(error),
             Self::Journal(error) => return journal_hint(error).map(str::to_owned),
+            Self::Redact(error) => return error.hint().map(str::to_owned),
             Self::NoJournal(_) => "the first `lockgate run` makes one; `--journal URL` names another",
             Self::NotFound { thing: "run", .. } => {
                 "`lockgate runs list` shows the runs; `--journal URL` names another journal"
@@ -219,6 +227,7 @@ impl CliError {
             | Self::Budget(_)
             | Self::Stdin(_)
             | Self::StdinNotText(_)
+            | Self::Input(_)
             | Self::File { .. }
             | Self::Runtime(_) => return None,
         };

@@ -37,6 +37,9 @@ pub struct RunFile {
     /// How people are asked.
     #[serde(default)]
     pub approvals: ApprovalsTable,
+    /// What is taken out of every text that leaves.
+    #[serde(default)]
+    pub redaction: RedactionTable,
     /// The tools.
     #[serde(default)]
     pub tools: ToolsTable,
@@ -183,6 +186,18 @@ pub enum UnknownFieldsRule {
 pub struct ApprovalsTable {
     /// How long a question stays open. Without: `10m`.
     pub expires: Option<TimeSpan>,
+}
+
+/// What is taken out of every text that leaves, beyond what Lockgate knows by itself and `tools.secrets_from_env`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RedactionTable {
+    /// Files with token rules, beside the built-in ones.
+    #[serde(default)]
+    pub rules: Vec<String>,
+    /// Values that stay although a rule finds them, by their SHA-256 digests in hexadecimal. A known secret never stays.
+    #[serde(default)]
+    pub allow: Vec<String>,
 }
 
 /// The tools of the run.

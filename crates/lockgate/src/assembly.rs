@@ -106,6 +106,15 @@ pub enum AssemblyError {
     /// The redaction rules.
     #[error(transparent)]
     Redact(#[from] RedactError),
+    /// A file with redaction rules that is not there.
+    #[error("the redaction rules in `{}` cannot be read: {cause}", .path.display())]
+    RedactionRules {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        cause: std::io::Error,
+    },
     /// A pin that would pin nothing.
     #[error("`subject.versions` pins `{tool}`, and no tool has this name")]
     UnknownPin {
@@ -149,7 +158,8 @@ impl AssemblyError {
             }
             Self::Missing { key, .. } => Some(format!("add `{key}`")),
             Self::Register(RegisterError::Duplicate { .. }) => Some("rename one of them".to_owned()),
-            Self::Root(_) | Self::Register(_) | Self::Spec(_) | Self::Gate(_) | Self::Redact(_) => None,
+            Self::Redact(error) => error.hint().map(str::to_owned),
+            Self::Root(_) | Self::Register(_) | Self::Spec(_) | Self::Gate(_) | Self::RedactionRules { .. } => None,
         }
     }
 }
@@ -162,7 +172,7 @@ pub fn open_journal(url: &str) -> Result<Arc<dyn Journal>, AssemblyError> {
 /// A runner over a journal and no tools: for what runs nothing, such as writing down what became of a call.
 pub fn without_tools(journal: Arc<dyn Journal>) -> Result<Runner, AssemblyError> {
     let registry = Arc::new(Registry::default());
-    let redactor = Arc::new(scrubber(&ToolsTable::default(), &mut Vec::new())?);
+    let redactor = Arc::new(ScrubberBuilder::new().build()?);
     let gate = Gate::builder(registry, Arc::new(NativePolicy::new()), journal, redactor, Arc::new(SystemClock));
     Ok(Runner::new(Arc::new(gate.build()?), Arc::new(RandomIds), RunnerOptions::default()))
 }
@@ -182,7 +192,7 @@ impl Assembly {
         let run_file = RunFile::read(path)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let mut warnings = Vec::new();
-        let redactor = Arc::new(scrubber(&run_file.tools, &mut warnings)?);
+        let redactor = Arc::new(scrubber(&run_file, &folder, &mut warnings)?);
         let mut registry = Registry::new(RegistryRules { unknown_fields: unknown_fields(&run_file.gate) });
         if let Some(visibility) = overrides.visibility {
             registry = registry.with_visibility(visibility);
@@ -353,9 +363,18 @@ fn check_shown(spec: &ToolSpec, redactor: &dyn Redactor) -> Result<(), AssemblyE
 }
 
 /// The redactor, with the values that must never leave.
-fn scrubber(table: &ToolsTable, warnings: &mut Vec<String>) -> Result<Scrubber, AssemblyError> {
+fn scrubber(file: &RunFile, folder: &Path, warnings: &mut Vec<String>) -> Result<Scrubber, AssemblyError> {
     let mut builder = ScrubberBuilder::new();
-    for variable in &table.secrets_from_env {
+    for name in &file.redaction.rules {
+        let path = folder.join(name);
+        let text = lockgate_host::files::read_to_string(&path)
+            .map_err(|cause| AssemblyError::RedactionRules { path: path.clone(), cause })?;
+        builder.rules(name, &text)?;
+    }
+    for digest in &file.redaction.allow {
+        builder.allow_digest(digest)?;
+    }
+    for variable in &file.tools.secrets_from_env {
         match std::env::var(variable) {
             Ok(value) if !value.is_empty() => {
                 builder

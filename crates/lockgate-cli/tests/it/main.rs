@@ -17,6 +17,7 @@ mod guide;
 mod help;
 mod interrupts;
 mod journal;
+mod redact;
 mod resuming;
 mod run;
 mod runs;
