@@ -21,5 +21,6 @@ mod redact;
 mod resuming;
 mod run;
 mod runs;
+mod secrets;
 mod tools;
 mod worker;
