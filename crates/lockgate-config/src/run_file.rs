@@ -81,6 +81,10 @@ pub struct JournalTable {
     /// Ties the events of a run to each other with hashes, so that an altered one shows.
     #[serde(default)]
     pub chain: bool,
+    /// The environment variable with the key that signs decisions, as `lockgate journal keygen` writes it.
+    pub sign_key_env: Option<String>,
+    /// The file with the key that signs decisions.
+    pub sign_key_file: Option<String>,
 }
 
 /// On whose behalf the run acts.
@@ -253,6 +257,9 @@ impl RunFile {
         }
         if self.gate.call_timeout.is_some_and(|span| span.as_duration().is_zero()) {
             return invalid("`gate.call_timeout` is zero, so no call could succeed");
+        }
+        if self.journal.sign_key_env.is_some() && self.journal.sign_key_file.is_some() {
+            return invalid("`journal` has a `sign_key_env` and a `sign_key_file`: there is one key");
         }
         if self.gate.parallel_reads == Some(0) {
             return invalid("`gate.parallel_reads` must be at least 1");

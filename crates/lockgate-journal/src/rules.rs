@@ -179,7 +179,11 @@ pub(crate) fn key_is_free(
     let Some(holder) = key_holder(stored, now) else { return Ok(()) };
     let is_own = holder.run_id == *run && holder.call_id == *call;
     let is_passed_on = key.passed_on_by.as_ref() == Some(&holder.call_id);
-    if holder.request == key.request && (is_own || is_passed_on) { Ok(()) } else { Err(ClaimRefused::KeyTaken(Box::new(holder))) }
+    if holder.request == key.request && (is_own || is_passed_on) {
+        Ok(())
+    } else {
+        Err(ClaimRefused::KeyTaken(Box::new(holder)))
+    }
 }
 
 /// Who has a caller's key now.
@@ -266,7 +270,11 @@ fn decided_event(approval: &Approval, decision: &Decision, word: &str, reason: O
         decided_by: decision.by.clone(),
         reason,
     });
-    NewEvent::new(approval.step, Some(approval.call_id.clone()), body)
+    let mut event = NewEvent::new(approval.step, Some(approval.call_id.clone()), body);
+    if let Some(signer) = &decision.signer {
+        event.data = event.data.signed_by(Arc::clone(signer));
+    }
+    event
 }
 
 /// What events make of the status in the run's row. The row is a projection for lists; the truth is the fold over the

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lockgate_config::{
-    ArgumentErrorsRule, ConfigError, CoreSet, DEFAULT_JOURNAL, GateTable, ModelTable, RunFile, ToolsTable,
-    UnknownFieldsRule,
+    ArgumentErrorsRule, ConfigError, CoreSet, DEFAULT_JOURNAL, GateTable, JournalTable, ModelTable, RunFile,
+    ToolsTable, UnknownFieldsRule,
 };
 use lockgate_contract::nearest::nearest;
 use lockgate_contract::ports::{Journal, ModelAdapter, Redactor, Visibility};
@@ -17,7 +17,7 @@ use lockgate_executor::{ArgumentErrors, Gate, GateError, GateOptions};
 use lockgate_harness::{AgentRun, DirectCall, RunState, Runner, RunnerOptions};
 use lockgate_host::clock::SystemClock;
 use lockgate_host::randomness::RandomIds;
-use lockgate_journal::OpenError;
+use lockgate_journal::{InvalidKey, OpenError, SigningJournal, SigningKey};
 use lockgate_models::{ChatCompletions, ChatCompletionsOptions, OptionsError, ScriptError, ScriptedModel};
 use lockgate_policy::NativePolicy;
 use lockgate_redact::{RedactError, Scrubber, ScrubberBuilder, SecretValue};
@@ -115,6 +115,23 @@ pub enum AssemblyError {
         #[source]
         cause: std::io::Error,
     },
+    /// The key that signs decisions is not there.
+    #[error("the key that signs decisions cannot be read from `{place}`: {cause}")]
+    NoSignKey {
+        /// The environment variable or the file.
+        place: String,
+        /// Why.
+        cause: String,
+    },
+    /// The key that signs decisions is none.
+    #[error("what signs decisions, in `{place}`, is no key: {cause}")]
+    InvalidSignKey {
+        /// The environment variable or the file.
+        place: String,
+        /// What a key looks like.
+        #[source]
+        cause: InvalidKey,
+    },
     /// A pin that would pin nothing.
     #[error("`subject.versions` pins `{tool}`, and no tool has this name")]
     UnknownPin {
@@ -158,6 +175,9 @@ impl AssemblyError {
             }
             Self::Missing { key, .. } => Some(format!("add `{key}`")),
             Self::Register(RegisterError::Duplicate { .. }) => Some("rename one of them".to_owned()),
+            Self::NoSignKey { .. } | Self::InvalidSignKey { .. } => {
+                Some("`lockgate journal keygen FILE` makes a key".to_owned())
+            }
             Self::Redact(error) => error.hint().map(str::to_owned),
             Self::Root(_) | Self::Register(_) | Self::Spec(_) | Self::Gate(_) | Self::RedactionRules { .. } => None,
         }
@@ -192,7 +212,8 @@ impl Assembly {
         let run_file = RunFile::read(path)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let mut warnings = Vec::new();
-        let redactor = Arc::new(scrubber(&run_file, &folder, &mut warnings)?);
+        let sign_key = sign_key(&run_file.journal, &folder)?;
+        let redactor = Arc::new(scrubber(&run_file, &folder, sign_key.as_ref(), &mut warnings)?);
         let mut registry = Registry::new(RegistryRules { unknown_fields: unknown_fields(&run_file.gate) });
         if let Some(visibility) = overrides.visibility {
             registry = registry.with_visibility(visibility);
@@ -211,6 +232,10 @@ impl Assembly {
         } else {
             let url = overrides.journal_url.as_deref().or(run_file.journal.url.as_deref());
             open_journal(url.unwrap_or(DEFAULT_JOURNAL))?
+        };
+        let journal = match sign_key {
+            Some(key) => Arc::new(SigningJournal::new(journal, Arc::new(key))),
+            None => journal,
         };
         let gate = Gate::builder(
             Arc::clone(&registry),
@@ -362,9 +387,37 @@ fn check_shown(spec: &ToolSpec, redactor: &dyn Redactor) -> Result<(), AssemblyE
     Ok(())
 }
 
+/// The key that signs decisions, where there is one. A key that cannot be used stops everything: nothing is left unsigned in
+/// silence.
+fn sign_key(table: &JournalTable, folder: &Path) -> Result<Option<SigningKey>, AssemblyError> {
+    let (place, text) = match (&table.sign_key_env, &table.sign_key_file) {
+        (Some(variable), _) => (variable.clone(), std::env::var(variable).map_err(|error| error.to_string())),
+        (None, Some(file)) => {
+            let path = folder.join(file);
+            (path.display().to_string(), lockgate_host::files::read_to_string(&path).map_err(|error| error.to_string()))
+        }
+        (None, None) => return Ok(None),
+    };
+    match text {
+        Ok(text) => SigningKey::parse(&text).map(Some).map_err(|cause| AssemblyError::InvalidSignKey { place, cause }),
+        Err(cause) => Err(AssemblyError::NoSignKey { place, cause }),
+    }
+}
+
 /// The redactor, with the values that must never leave.
-fn scrubber(file: &RunFile, folder: &Path, warnings: &mut Vec<String>) -> Result<Scrubber, AssemblyError> {
+fn scrubber(
+    file: &RunFile,
+    folder: &Path,
+    sign_key: Option<&SigningKey>,
+    warnings: &mut Vec<String>,
+) -> Result<Scrubber, AssemblyError> {
     let mut builder = ScrubberBuilder::new();
+    if let Some(key) = sign_key {
+        // Also where only the digits are shown.
+        let text = key.to_text();
+        let digits = text.rsplit(':').next().unwrap_or_default();
+        builder.secret("journal.sign_key", SecretValue::new(digits))?;
+    }
     for name in &file.redaction.rules {
         let path = folder.join(name);
         let text = lockgate_host::files::read_to_string(&path)

@@ -22,5 +22,6 @@ mod resuming;
 mod run;
 mod runs;
 mod secrets;
+mod signatures;
 mod tools;
 mod worker;

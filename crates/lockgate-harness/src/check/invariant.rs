@@ -56,6 +56,10 @@ invariants! {
         holds: "In a run that promises hashes each event carries the one that ties it to all events before it.",
         broken: "A `hash` is missing, or is not that of this event behind the one before it: an event was altered, removed or put in between. Who can rewrite all of them hides it from everybody who did not keep the last hash elsewhere: `lockgate journal heads` prints it, `lockgate journal check --head RUN=HASH` compares it.",
     }
+    Signatures = "signatures" ["R-209", "R-214"] {
+        holds: "In a run in which one decision is signed, every decision is: what the run is bound to, what a policy let pass or denied, what a person was asked and answered, and that the answer was used.",
+        broken: "A `signature` is missing in the `data` of an event that has one elsewhere in the run, or does not stand where it was put. Whether each is over its own event is seen with the public key: `lockgate journal check --public-key FILE` names every decision that is unsigned, altered, or signed by somebody else.",
+    }
     Beginning = "beginning" ["R-143", "R-201"] {
         holds: "The first event is `run.started`, which holds what the run is bound to, and there is no second one.",
         broken: "Event 1 is something else, or a `run.started` stands further down.",

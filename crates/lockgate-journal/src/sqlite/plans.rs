@@ -40,7 +40,13 @@ fn event(kind: &str) -> NewEvent {
 
 fn claim(call: &CallId, attempt: u32, approval: Option<(ApprovalId, Digest)>) -> Claim {
     let request = Digest::of_text("test", "request");
-    let key = CallerKey { tenant: "t".to_owned(), key: "k".to_owned(), request, keep: Duration::from_mins(1), passed_on_by: None };
+    let key = CallerKey {
+        tenant: "t".to_owned(),
+        key: "k".to_owned(),
+        request,
+        keep: Duration::from_mins(1),
+        passed_on_by: None,
+    };
     Claim {
         call_id: call.clone(),
         step: 0,
@@ -105,6 +111,7 @@ fn live(connection: &Connection) {
         by: "alice".to_owned(),
         reason: None,
         digest: None,
+        signer: None,
     };
     write::decide(connection, &decision, NOW).unwrap().unwrap();
     let approved = claim(&call, 1, Some((id.clone(), digest)));
