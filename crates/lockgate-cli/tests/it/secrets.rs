@@ -87,7 +87,6 @@ fn look_at_files(folder: &Path) -> usize {
     looked_at
 }
 
-//
 #[test]
 fn a_secret_of_the_environment_leaves_by_no_door_of_the_command() {
     let desk = desk();
@@ -114,7 +113,7 @@ fn a_secret_of_the_environment_leaves_by_no_door_of_the_command() {
     }
     assert!(look_at_files(&desk.path("")) >= 3, "the journal, what is beside it, and the export");
     let shown = run(&desk, &["runs", "show", &run_id, "--all", "--format", "jsonl"]).stdout;
-    assert!(shown.matches("[redacted:HORSE#").count() > 10, "{shown}");
+    assert!(shown.matches("[redacted:HORSE#").count() > 10, "{shown}");
 }
 
 /// While it is written, what was said last stands in the write-ahead log and not in the file.
