@@ -113,7 +113,9 @@ fn a_decision_that_was_altered_in_the_file_is_named() {
         .unwrap()
         .collect::<Result<_, _>>()
         .unwrap();
-    guards.iter().for_each(|guard| drop(file.execute(&format!("DROP TRIGGER {guard}"), []).unwrap()));
+    for guard in guards {
+        file.execute(&format!("DROP TRIGGER {guard}"), []).unwrap();
+    }
     let altered = file
         .execute("UPDATE event SET data = replace(data, 'alice', 'mallory') WHERE kind = 'approval.decided'", [])
         .unwrap();
@@ -132,8 +134,8 @@ fn a_key_is_made_once_and_for_its_owner() {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        let mode = std::fs::metadata(desk.path("sign.key")).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
+        let permissions = std::fs::metadata(desk.path("sign.key")).unwrap().permissions();
+        assert_eq!(permissions.mode() & 0o777, 0o600);
     }
     let secret = std::fs::read_to_string(desk.path("sign.key")).unwrap();
     assert!(!made.whole().contains(secret.trim()));
