@@ -176,6 +176,7 @@ async fn drive(model: ScriptedModel) {
                 by: "reviewer".to_owned(),
                 reason: None,
                 digest: Some(question.digest),
+                signer: None,
             };
             journal.decide(decision).await.unwrap();
         }

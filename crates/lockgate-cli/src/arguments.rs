@@ -4,7 +4,9 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 #[cfg(feature = "cedar")]
 use crate::commands::policy;
-use crate::commands::{approvals, call, completions, doctor, explain, journal, run, runs, schema, tools, worker};
+use crate::commands::{
+    approvals, call, completions, doctor, explain, journal, redact, run, runs, schema, tools, worker,
+};
 use crate::output::When;
 
 /// The gate every tool call of an AI agent passes
@@ -54,6 +56,7 @@ pub(crate) enum Command {
     Journal(journal::Arguments),
     #[cfg(feature = "cedar")]
     Policy(policy::Arguments),
+    Redact(redact::Arguments),
     Explain(explain::Arguments),
     Schema(schema::Arguments),
     Doctor(doctor::Arguments),

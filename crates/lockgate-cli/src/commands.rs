@@ -8,6 +8,7 @@ pub(crate) mod explain;
 pub(crate) mod journal;
 #[cfg(feature = "cedar")]
 pub(crate) mod policy;
+pub(crate) mod redact;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod schema;
@@ -33,6 +34,7 @@ pub(crate) async fn execute(command: Command, output: &Arc<Output>) -> Result<Ex
         Command::Journal(arguments) => journal::execute(arguments, output).await,
         #[cfg(feature = "cedar")]
         Command::Policy(arguments) => policy::execute(&arguments, output),
+        Command::Redact(arguments) => redact::execute(&arguments, output),
         Command::Explain(arguments) => explain::execute(&arguments, output),
         Command::Schema(arguments) => schema::execute(&arguments, output),
         Command::Doctor(arguments) => doctor::execute(arguments, output).await,

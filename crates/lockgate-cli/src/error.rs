@@ -10,6 +10,8 @@ use lockgate::contract::ids::{ApprovalId, RunId};
 use lockgate::contract::ports::{DecisionRefused, JournalError};
 use lockgate::harness::check::Defect;
 use lockgate::harness::{FoldError, RunError};
+use lockgate::journal::InvalidKey;
+use lockgate::redact::RedactError;
 use thiserror::Error;
 
 use crate::exit::Exit;
@@ -124,9 +126,39 @@ pub(crate) enum CliError {
     /// The arguments on stdin are no text.
     #[error("the arguments on standard input are not UTF-8: byte {0} begins no character")]
     StdinNotText(usize),
-    /// A file with events.
+    /// What is to be scrubbed, on stdin.
+    #[error("standard input cannot be read: {0}")]
+    Input(#[source] io::Error),
+    /// The redaction rules, or a secret.
+    #[error(transparent)]
+    Redact(#[from] RedactError),
+    /// A file.
     #[error("`{}` cannot be read: {cause}", .path.display())]
     File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        cause: io::Error,
+    },
+    /// A file that holds no key.
+    #[error("`{}` holds no key: {cause}", .path.display())]
+    Key {
+        /// The file.
+        path: PathBuf,
+        /// What a key looks like.
+        #[source]
+        cause: InvalidKey,
+    },
+    /// A decision that would not be signed, in a run whose decisions are.
+    #[error("the decisions of run `{0}` are signed, and there is no key to sign this one with")]
+    WouldBeUnsigned(RunId),
+    /// There is no randomness to make a key of.
+    #[error("no key can be made: {0}")]
+    NoRandomness(String),
+    /// A file cannot be written.
+    #[error("`{}` cannot be written: {cause}", .path.display())]
+    Write {
         /// The file.
         path: PathBuf,
         /// Why.
@@ -180,6 +212,13 @@ impl CliError {
             Self::Assembly(error) => return error.hint(),
             Self::Run(error) | Self::Call(error) => return run_hint(error),
             Self::Journal(error) => return journal_hint(error).map(str::to_owned),
+            Self::Redact(error) => return error.hint().map(str::to_owned),
+            Self::Key { .. } => {
+                "`lockgate journal keygen FILE` writes the secret key to FILE and the public one to FILE.pub"
+            }
+            Self::WouldBeUnsigned(_) => {
+                "name the file with the key: `LOCKGATE_SIGN_KEY_FILE=FILE lockgate approvals …`"
+            }
             Self::NoJournal(_) => "the first `lockgate run` makes one; `--journal URL` names another",
             Self::NotFound { thing: "run", .. } => {
                 "`lockgate runs list` shows the runs; `--journal URL` names another journal"
@@ -219,6 +258,9 @@ impl CliError {
             | Self::Budget(_)
             | Self::Stdin(_)
             | Self::StdinNotText(_)
+            | Self::Input(_)
+            | Self::NoRandomness(_)
+            | Self::Write { .. }
             | Self::File { .. }
             | Self::Runtime(_) => return None,
         };

@@ -11,7 +11,7 @@ pub use budget::{BudgetChange, InvalidBudgetChange};
 pub use error::ConfigError;
 pub use run_file::{
     ApprovalsTable, ArgumentErrorsRule, BudgetTable, CoreSet, GateTable, JournalTable, ModelTable, PolicyEngineWord,
-    PolicyMode, PolicyTable, RunFile, SubjectTable, ToolsTable, UnknownFieldsRule,
+    PolicyMode, PolicyTable, RedactionTable, RunFile, SubjectTable, ToolsTable, UnknownFieldsRule,
 };
 
 /// Where the journal is when nobody says otherwise: relative to the working directory.

@@ -40,6 +40,9 @@ pub struct RunFile {
     /// How people are asked.
     #[serde(default)]
     pub approvals: ApprovalsTable,
+    /// What is taken out of every text that leaves.
+    #[serde(default)]
+    pub redaction: RedactionTable,
     /// The tools.
     #[serde(default)]
     pub tools: ToolsTable,
@@ -81,6 +84,10 @@ pub struct JournalTable {
     /// Ties the events of a run to each other with hashes, so that an altered one shows.
     #[serde(default)]
     pub chain: bool,
+    /// The environment variable with the key that signs decisions, as `lockgate journal keygen` writes it.
+    pub sign_key_env: Option<String>,
+    /// The file with the key that signs decisions.
+    pub sign_key_file: Option<String>,
 }
 
 /// On whose behalf the run acts.
@@ -226,6 +233,18 @@ pub struct ApprovalsTable {
     pub expires: Option<TimeSpan>,
 }
 
+/// What is taken out of every text that leaves, beyond what Lockgate knows by itself and `tools.secrets_from_env`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RedactionTable {
+    /// Files with token rules, beside the built-in ones.
+    #[serde(default)]
+    pub rules: Vec<String>,
+    /// Values that stay although a rule finds them, by their SHA-256 digests in hexadecimal. A known secret never stays.
+    #[serde(default)]
+    pub allow: Vec<String>,
+}
+
 /// The tools of the run.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -289,6 +308,9 @@ impl RunFile {
             return invalid(
                 "`policy.mode = \"shadow\"` tries rules of `policy.engine = \"cedar\"`, which is not chosen",
             );
+        }
+        if self.journal.sign_key_env.is_some() && self.journal.sign_key_file.is_some() {
+            return invalid("`journal` has a `sign_key_env` and a `sign_key_file`: there is one key");
         }
         if self.gate.parallel_reads == Some(0) {
             return invalid("`gate.parallel_reads` must be at least 1");

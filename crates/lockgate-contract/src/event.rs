@@ -7,6 +7,7 @@ mod data;
 mod model;
 mod run;
 mod settled;
+mod signature;
 mod tool;
 
 use std::fmt;
@@ -23,6 +24,7 @@ pub use self::run::{
     RunWaiting,
 };
 pub use self::settled::{Audit, CallReconciled, Finding, Settled, ToolAnsweredLate, ToolAttemptFailed};
+pub use self::signature::{Sign, Signature, Signed};
 pub use self::tool::{ToolRelaxed, ToolRequested, ToolStarted};
 use crate::digest::Digest;
 use crate::document::DecodeError;
@@ -206,9 +208,9 @@ impl NewEvent {
         self.data.body(&self.kind)
     }
 
-    /// The event under its number.
+    /// The event under its number, signed where its body comes with a signer and it is a decision.
     pub fn numbered(self, run_id: RunId, seq: u64, at: Timestamp) -> Event {
-        Event {
+        let mut event = Event {
             v: self.kind.version(),
             run_id,
             seq,
@@ -218,7 +220,13 @@ impl NewEvent {
             call_id: self.call_id,
             data: self.data,
             hash: None,
+        };
+        if let Some(signer) = event.data.take_signer().filter(|_| event.is_decision())
+            && let Some(signed) = event.signed(&*signer)
+        {
+            event.data.replace_text(signed);
         }
+        event
     }
 }
 

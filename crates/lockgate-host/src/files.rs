@@ -16,6 +16,11 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     std::fs::read(path)
 }
 
+/// The file, to be read from its beginning.
+pub fn open(path: &Path) -> io::Result<impl Read> {
+    File::open(path)
+}
+
 /// The first `count` bytes of the file, or fewer where it is shorter.
 pub fn read_start(path: &Path, count: u64) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();

@@ -270,7 +270,11 @@ fn decided_event(approval: &Approval, decision: &Decision, word: &str, reason: O
         decided_by: decision.by.clone(),
         reason,
     });
-    NewEvent::new(approval.step, Some(approval.call_id.clone()), body)
+    let mut event = NewEvent::new(approval.step, Some(approval.call_id.clone()), body);
+    if let Some(signer) = &decision.signer {
+        event.data = event.data.signed_by(Arc::clone(signer));
+    }
+    event
 }
 
 /// What events make of the status in the run's row. The row is a projection for lists; the truth is the fold over the

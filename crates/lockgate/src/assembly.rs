@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lockgate_config::{
-    ArgumentErrorsRule, ConfigError, CoreSet, DEFAULT_JOURNAL, GateTable, ModelTable, PolicyEngineWord, RunFile,
-    ToolsTable, UnknownFieldsRule,
+    ArgumentErrorsRule, ConfigError, CoreSet, DEFAULT_JOURNAL, GateTable, JournalTable, ModelTable, PolicyEngineWord,
+    RunFile, ToolsTable, UnknownFieldsRule,
 };
 #[cfg(feature = "cedar")]
 use lockgate_config::{PolicyMode, PolicyTable};
@@ -19,7 +19,7 @@ use lockgate_executor::{ArgumentErrors, Gate, GateError, GateOptions};
 use lockgate_harness::{AgentRun, DirectCall, RunState, Runner, RunnerOptions};
 use lockgate_host::clock::SystemClock;
 use lockgate_host::randomness::RandomIds;
-use lockgate_journal::OpenError;
+use lockgate_journal::{InvalidKey, OpenError, SigningJournal, SigningKey};
 use lockgate_models::{ChatCompletions, ChatCompletionsOptions, OptionsError, ScriptError, ScriptedModel};
 use lockgate_policy::NativePolicy;
 #[cfg(feature = "cedar")]
@@ -124,6 +124,32 @@ pub enum AssemblyError {
     /// The redaction rules.
     #[error(transparent)]
     Redact(#[from] RedactError),
+    /// A file with redaction rules that is not there.
+    #[error("the redaction rules in `{}` cannot be read: {cause}", .path.display())]
+    RedactionRules {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// The key that signs decisions is not there.
+    #[error("the key that signs decisions cannot be read from `{place}`: {cause}")]
+    NoSignKey {
+        /// The environment variable or the file.
+        place: String,
+        /// Why.
+        cause: String,
+    },
+    /// The key that signs decisions is none.
+    #[error("what signs decisions, in `{place}`, is no key: {cause}")]
+    InvalidSignKey {
+        /// The environment variable or the file.
+        place: String,
+        /// What a key looks like.
+        #[source]
+        cause: InvalidKey,
+    },
     /// A pin that would pin nothing.
     #[error("`subject.versions` pins `{tool}`, and no tool has this name")]
     UnknownPin {
@@ -170,7 +196,11 @@ impl AssemblyError {
             }
             Self::Missing { key, .. } => Some(format!("add `{key}`")),
             Self::Register(RegisterError::Duplicate { .. }) => Some("rename one of them".to_owned()),
-            Self::Root(_) | Self::Register(_) | Self::Spec(_) | Self::Gate(_) | Self::Redact(_) => None,
+            Self::NoSignKey { .. } | Self::InvalidSignKey { .. } => {
+                Some("`lockgate journal keygen FILE` makes a key".to_owned())
+            }
+            Self::Redact(error) => error.hint().map(str::to_owned),
+            Self::Root(_) | Self::Register(_) | Self::Spec(_) | Self::Gate(_) | Self::RedactionRules { .. } => None,
         }
     }
 }
@@ -183,7 +213,7 @@ pub fn open_journal(url: &str) -> Result<Arc<dyn Journal>, AssemblyError> {
 /// A runner over a journal and no tools: for what runs nothing, such as writing down what became of a call.
 pub fn without_tools(journal: Arc<dyn Journal>) -> Result<Runner, AssemblyError> {
     let registry = Arc::new(Registry::default());
-    let redactor = Arc::new(scrubber(&ToolsTable::default(), &mut Vec::new())?);
+    let redactor = Arc::new(ScrubberBuilder::new().build()?);
     let gate = Gate::builder(registry, Arc::new(NativePolicy::new()), journal, redactor, Arc::new(SystemClock));
     Ok(Runner::new(Arc::new(gate.build()?), Arc::new(RandomIds), RunnerOptions::default()))
 }
@@ -203,7 +233,8 @@ impl Assembly {
         let run_file = RunFile::read(path)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let mut warnings = Vec::new();
-        let redactor = Arc::new(scrubber(&run_file.tools, &mut warnings)?);
+        let sign_key = sign_key(&run_file.journal, &folder)?;
+        let redactor = Arc::new(scrubber(&run_file, &folder, sign_key.as_ref(), &mut warnings)?);
         let mut registry = Registry::new(RegistryRules { unknown_fields: unknown_fields(&run_file.gate) });
         if let Some(visibility) = overrides.visibility {
             registry = registry.with_visibility(visibility);
@@ -222,6 +253,10 @@ impl Assembly {
         } else {
             let url = overrides.journal_url.as_deref().or(run_file.journal.url.as_deref());
             open_journal(url.unwrap_or(DEFAULT_JOURNAL))?
+        };
+        let journal = match sign_key {
+            Some(key) => Arc::new(SigningJournal::new(journal, Arc::new(key))),
+            None => journal,
         };
         let policy = match overrides.policy {
             Some(engine) => Policy::new(engine),
@@ -434,10 +469,47 @@ fn check_shown(spec: &ToolSpec, redactor: &dyn Redactor) -> Result<(), AssemblyE
     Ok(())
 }
 
+/// The key that signs decisions, where there is one. A key that cannot be used stops everything: nothing is left unsigned in
+/// silence.
+fn sign_key(table: &JournalTable, folder: &Path) -> Result<Option<SigningKey>, AssemblyError> {
+    let (place, text) = match (&table.sign_key_env, &table.sign_key_file) {
+        (Some(variable), _) => (variable.clone(), std::env::var(variable).map_err(|error| error.to_string())),
+        (None, Some(file)) => {
+            let path = folder.join(file);
+            (path.display().to_string(), lockgate_host::files::read_to_string(&path).map_err(|error| error.to_string()))
+        }
+        (None, None) => return Ok(None),
+    };
+    match text {
+        Ok(text) => SigningKey::parse(&text).map(Some).map_err(|cause| AssemblyError::InvalidSignKey { place, cause }),
+        Err(cause) => Err(AssemblyError::NoSignKey { place, cause }),
+    }
+}
+
 /// The redactor, with the values that must never leave.
-fn scrubber(table: &ToolsTable, warnings: &mut Vec<String>) -> Result<Scrubber, AssemblyError> {
+fn scrubber(
+    file: &RunFile,
+    folder: &Path,
+    sign_key: Option<&SigningKey>,
+    warnings: &mut Vec<String>,
+) -> Result<Scrubber, AssemblyError> {
     let mut builder = ScrubberBuilder::new();
-    for variable in &table.secrets_from_env {
+    if let Some(key) = sign_key {
+        // Also where only the digits are shown.
+        let text = key.to_text();
+        let digits = text.rsplit(':').next().unwrap_or_default();
+        builder.secret("journal.sign_key", SecretValue::new(digits))?;
+    }
+    for name in &file.redaction.rules {
+        let path = folder.join(name);
+        let text = lockgate_host::files::read_to_string(&path)
+            .map_err(|cause| AssemblyError::RedactionRules { path: path.clone(), cause })?;
+        builder.rules(name, &text)?;
+    }
+    for digest in &file.redaction.allow {
+        builder.allow_digest(digest)?;
+    }
+    for variable in &file.tools.secrets_from_env {
         match std::env::var(variable) {
             Ok(value) if !value.is_empty() => {
                 builder

@@ -123,6 +123,7 @@ impl<'s> Bench<'s> {
                     by: "somebody".to_owned(),
                     reason: None,
                     digest: Some(approval.digest),
+                    signer: None,
                 };
                 journal.decide(decision).await.map_err(|error| failed(&error))?;
             }

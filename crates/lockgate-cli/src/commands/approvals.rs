@@ -172,12 +172,16 @@ async fn decide(arguments: Decide, answer: ApprovalState, output: &Output) -> Re
     let by = arguments.by.map_or_else(session_user, Ok)?;
     let stored = Stored::open(arguments.journal.journal.as_deref())?;
     let approval = stored.find_approval(&arguments.id).await?;
+    if !stored.signs && stored.is_signed(&approval.run_id).await? {
+        return Err(CliError::WouldBeUnsigned(approval.run_id));
+    }
     let decision = Decision {
         approval_id: approval.approval_id,
         answer,
         by,
         reason: arguments.reason,
         digest: Some(arguments.digest.unwrap_or(approval.digest)),
+        signer: None,
     };
     let approval = stored.journal.decide(decision).await?;
     match arguments.format {

@@ -19,8 +19,11 @@ mod interrupts;
 mod journal;
 #[cfg(feature = "cedar")]
 mod policy;
+mod redact;
 mod resuming;
 mod run;
 mod runs;
+mod secrets;
+mod signatures;
 mod tools;
 mod worker;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Deref;
+use std::sync::Arc;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -9,7 +10,7 @@ use thiserror::Error;
 use crate::approval::{Approval, ApprovalState};
 use crate::digest::Digest;
 use crate::effect::Effect;
-use crate::event::{Body, Event, NewEvent};
+use crate::event::{Body, Event, NewEvent, Sign};
 use crate::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use crate::ports::{BoxFuture, Upkeep};
 use crate::run::{RunKind, RunStart, RunStatus};
@@ -324,6 +325,8 @@ pub struct Decision {
     pub reason: Option<String>,
     /// The digest that the person was shown; compared when given.
     pub digest: Option<Digest>,
+    /// Who signs the decision, where it is signed.
+    pub signer: Option<Arc<dyn Sign>>,
 }
 
 /// Why a decision was not taken. The attempt is recorded in the run.

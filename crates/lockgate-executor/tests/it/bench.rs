@@ -220,8 +220,14 @@ impl Bench {
     }
 
     pub(crate) async fn decide(&self, approval: &ApprovalId, answer: ApprovalState) {
-        let decision =
-            Decision { approval_id: approval.clone(), answer, by: "alice".to_owned(), reason: None, digest: None };
+        let decision = Decision {
+            approval_id: approval.clone(),
+            answer,
+            by: "alice".to_owned(),
+            reason: None,
+            digest: None,
+            signer: None,
+        };
         self.journal.decide(decision).await.unwrap();
     }
 

@@ -60,6 +60,10 @@ invariants! {
         holds: "What a journal keeps beside the events of a run is what these say: where the run and each of its calls stand, who drives it, what was decided.",
         broken: "`run.status` is `completed` without a `run.completed`; a call of which nobody knows is kept as settled; a question is kept as granted, and no `approval.decided` says so. Only a journal and its whole export show it.",
     }
+    Signatures = "signatures" ["R-209", "R-214"] {
+        holds: "In a run in which one decision is signed, every decision is: what the run is bound to, what a policy let pass or denied, what a person was asked and answered, and that the answer was used.",
+        broken: "A `signature` is missing in the `data` of an event that has one elsewhere in the run, or does not stand where it was put. Whether each is over its own event is seen with the public key: `lockgate journal check --public-key FILE` names every decision that is unsigned, altered, or signed by somebody else.",
+    }
     Beginning = "beginning" ["R-143", "R-201"] {
         holds: "The first event is `run.started`, which holds what the run is bound to, and there is no second one.",
         broken: "Event 1 is something else, or a `run.started` stands further down.",

@@ -233,8 +233,14 @@ impl Bench {
         approval: &ApprovalId,
         answer: ApprovalState,
     ) -> Result<Approval, DecisionRefused> {
-        let decision =
-            Decision { approval_id: approval.clone(), answer, by: "alice".to_owned(), reason: None, digest: None };
+        let decision = Decision {
+            approval_id: approval.clone(),
+            answer,
+            by: "alice".to_owned(),
+            reason: None,
+            digest: None,
+            signer: None,
+        };
         self.journal.decide(decision).await
     }
 

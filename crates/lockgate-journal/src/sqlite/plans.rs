@@ -111,6 +111,7 @@ fn live(connection: &Connection) {
         by: "alice".to_owned(),
         reason: None,
         digest: None,
+        signer: None,
     };
     write::decide(connection, &decision, NOW).unwrap().unwrap();
     let approved = claim(&call, 1, Some((id.clone(), digest)));

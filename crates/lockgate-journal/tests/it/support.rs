@@ -216,7 +216,14 @@ pub(crate) fn bound(id: &str) -> Digest {
 }
 
 pub(crate) fn decision(id: &str, answer: ApprovalState) -> Decision {
-    Decision { approval_id: ApprovalId::new(id), answer, by: "alice".to_owned(), reason: None, digest: None }
+    Decision {
+        approval_id: ApprovalId::new(id),
+        answer,
+        by: "alice".to_owned(),
+        reason: None,
+        digest: None,
+        signer: None,
+    }
 }
 
 pub(crate) fn claim(call: &CallId, attempt: u32, approval: Option<&str>) -> Claim {

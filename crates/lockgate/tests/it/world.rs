@@ -281,6 +281,7 @@ impl World {
             by: "reviewer".to_owned(),
             reason: None,
             digest: Some(shown),
+            signer: None,
         };
         self.journal.decide(decision).await
     }

@@ -244,6 +244,7 @@ async fn the_reason_of_an_answer_is_scrubbed() {
             by: "reviewer".to_owned(),
             reason: Some(format!("log in with {SECRET}")),
             digest: None,
+            signer: None,
         };
         world.journal.decide(decision).await.unwrap();
         let resumed = world.resume(ran.run_id()).await;

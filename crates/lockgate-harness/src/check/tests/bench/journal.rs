@@ -119,8 +119,14 @@ impl MeddledJournal {
 
     async fn decide_all(&self, answer: ApprovalState, digest: Option<Digest>) {
         for approval in self.inner.approvals(ApprovalFilter::default()).await.unwrap() {
-            let decision =
-                Decision { approval_id: approval.approval_id, answer, by: "bob".to_owned(), reason: None, digest };
+            let decision = Decision {
+                approval_id: approval.approval_id,
+                answer,
+                by: "bob".to_owned(),
+                reason: None,
+                digest,
+                signer: None,
+            };
             drop(self.inner.decide(decision).await);
         }
     }

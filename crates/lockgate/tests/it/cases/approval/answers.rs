@@ -83,6 +83,7 @@ async fn there_is_no_answer_to_a_question_that_nobody_asked() {
             by: "reviewer".to_owned(),
             reason: None,
             digest: None,
+            signer: None,
         };
         assert!(matches!(world.journal.decide(decision).await, Err(DecisionRefused::NotFound(_))));
     }
