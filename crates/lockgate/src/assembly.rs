@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lockgate_config::{
-    ArgumentErrorsRule, ConfigError, CoreSet, DEFAULT_JOURNAL, GateTable, ModelTable, RunFile, ToolsTable,
-    UnknownFieldsRule,
+    ArgumentErrorsRule, ConfigError, CoreSet, DEFAULT_JOURNAL, GateTable, ModelTable, NotifyBy, NotifyTable, RunFile,
+    ToolsTable, UnknownFieldsRule,
 };
 use lockgate_contract::nearest::nearest;
 use lockgate_contract::ports::{Journal, ModelAdapter, Redactor, Visibility};
@@ -19,6 +19,7 @@ use lockgate_host::clock::SystemClock;
 use lockgate_host::randomness::RandomIds;
 use lockgate_journal::OpenError;
 use lockgate_models::{ChatCompletions, ChatCompletionsOptions, OptionsError, ScriptError, ScriptedModel};
+use lockgate_notify::{Notifier, Program, Target, TargetError, Webhook};
 use lockgate_policy::NativePolicy;
 use lockgate_redact::{RedactError, Scrubber, ScrubberBuilder, SecretValue};
 use lockgate_registry::schema::UnknownFields;
@@ -41,6 +42,8 @@ pub struct Assembly {
     pub journal: Arc<dyn Journal>,
     /// The gate over all of it.
     pub gate: Arc<Gate>,
+    /// Who is told that people are asked.
+    pub notifier: Arc<Notifier>,
     /// What the subject may see, within the file's `allow`.
     pub discovery: Discovery,
     /// What an operator should know, and what stops nothing.
@@ -103,6 +106,9 @@ pub enum AssemblyError {
         /// Where it came from.
         source_of_tool: String,
     },
+    /// Somebody who cannot be told.
+    #[error("`notify` in the run file cannot be used: {0}")]
+    Notify(#[from] TargetError),
     /// The redaction rules.
     #[error(transparent)]
     Redact(#[from] RedactError),
@@ -149,7 +155,9 @@ impl AssemblyError {
             }
             Self::Missing { key, .. } => Some(format!("add `{key}`")),
             Self::Register(RegisterError::Duplicate { .. }) => Some("rename one of them".to_owned()),
-            Self::Root(_) | Self::Register(_) | Self::Spec(_) | Self::Gate(_) | Self::Redact(_) => None,
+            Self::Root(_) | Self::Register(_) | Self::Notify(_) | Self::Spec(_) | Self::Gate(_) | Self::Redact(_) => {
+                None
+            }
         }
     }
 }
@@ -162,7 +170,7 @@ pub fn open_journal(url: &str) -> Result<Arc<dyn Journal>, AssemblyError> {
 /// A runner over a journal and no tools: for what runs nothing, such as writing down what became of a call.
 pub fn without_tools(journal: Arc<dyn Journal>) -> Result<Runner, AssemblyError> {
     let registry = Arc::new(Registry::default());
-    let redactor = Arc::new(scrubber(&ToolsTable::default(), &mut Vec::new())?);
+    let redactor = Arc::new(scrubber(&[], &mut Vec::new())?);
     let gate = Gate::builder(registry, Arc::new(NativePolicy::new()), journal, redactor, Arc::new(SystemClock));
     Ok(Runner::new(Arc::new(gate.build()?), Arc::new(RandomIds), RunnerOptions::default()))
 }
@@ -182,7 +190,10 @@ impl Assembly {
         let run_file = RunFile::read(path)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let mut warnings = Vec::new();
-        let redactor = Arc::new(scrubber(&run_file.tools, &mut warnings)?);
+        let secrets = secrets(&run_file);
+        let redactor: Arc<dyn Redactor> = Arc::new(scrubber(&secrets, &mut warnings)?);
+        let notifier = Arc::new(Notifier::new(targets(&run_file.notify)?, Arc::clone(&redactor)));
+        warnings.extend(run_file.approvals.too_few());
         let mut registry = Registry::new(RegistryRules { unknown_fields: unknown_fields(&run_file.gate) });
         if let Some(visibility) = overrides.visibility {
             registry = registry.with_visibility(visibility);
@@ -213,7 +224,7 @@ impl Assembly {
         .build()?;
         // Absolute, so that a resume from another folder finds this file and no other.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        Ok(Self { run_file, path, registry, journal, gate: Arc::new(gate), discovery, warnings })
+        Ok(Self { run_file, path, registry, journal, gate: Arc::new(gate), notifier, discovery, warnings })
     }
 
     /// A runner with the run file's model.
@@ -233,7 +244,9 @@ impl Assembly {
     pub fn caller(&self, options: RunnerOptions) -> Runner {
         let parallel_reads = self.run_file.gate.parallel_reads.unwrap_or(options.parallel_reads);
         let chain = self.run_file.journal.chain || options.chain;
-        Runner::new(Arc::clone(&self.gate), Arc::new(RandomIds), RunnerOptions { parallel_reads, chain, ..options })
+        let runner = RunnerOptions { parallel_reads, chain, ..options };
+        let runner = Runner::new(Arc::clone(&self.gate), Arc::new(RandomIds), runner);
+        if self.notifier.is_silent() { runner } else { runner.observed_by(self.notifier.observer()) }
     }
 
     /// The run that the file describes.
@@ -352,17 +365,45 @@ fn check_shown(spec: &ToolSpec, redactor: &dyn Redactor) -> Result<(), AssemblyE
     Ok(())
 }
 
+/// The variables whose values must never leave, each with the key that names it.
+fn secrets(file: &RunFile) -> Vec<(&'static str, &str)> {
+    let of_tools = file.tools.secrets_from_env.iter().map(|variable| ("tools.secrets_from_env", variable.as_str()));
+    let of_hooks = file.notify.iter().filter_map(|table| Some(("notify.secret_env", table.secret_env.as_deref()?)));
+    of_tools.chain(of_hooks).collect()
+}
+
+/// Who is told. A webhook whose secret is not set is left out: nothing leaves unsigned.
+fn targets(tables: &[NotifyTable]) -> Result<Vec<Target>, TargetError> {
+    let mut targets = Vec::new();
+    for table in tables {
+        match table.by() {
+            Ok(NotifyBy::Webhook { url, secret_env }) => {
+                let secret = std::env::var(secret_env).unwrap_or_default();
+                if !secret.is_empty() {
+                    targets.push(Target::Webhook(Webhook::new(url, secret, table.timeout())?));
+                }
+            }
+            Ok(NotifyBy::Command(command)) => {
+                targets.push(Target::Program(Program::new(command.to_vec(), table.env.clone(), table.timeout())?));
+            }
+            // INVARIANT: a run file that says both or neither is not read.
+            Err(_) => {}
+        }
+    }
+    Ok(targets)
+}
+
 /// The redactor, with the values that must never leave.
-fn scrubber(table: &ToolsTable, warnings: &mut Vec<String>) -> Result<Scrubber, AssemblyError> {
+fn scrubber(variables: &[(&'static str, &str)], warnings: &mut Vec<String>) -> Result<Scrubber, AssemblyError> {
     let mut builder = ScrubberBuilder::new();
-    for variable in &table.secrets_from_env {
+    for (key, variable) in variables {
         match std::env::var(variable) {
             Ok(value) if !value.is_empty() => {
                 builder
                     .secret(variable, SecretValue::new(value))
-                    .map_err(|cause| AssemblyError::Secret { variable: variable.clone(), cause })?;
+                    .map_err(|cause| AssemblyError::Secret { variable: (*variable).to_owned(), cause })?;
             }
-            _ => warnings.push(format!("`tools.secrets_from_env` names `{variable}`, which is not set")),
+            _ => warnings.push(format!("`{key}` names `{variable}`, which is not set")),
         }
     }
     Ok(builder.build()?)
@@ -385,6 +426,9 @@ fn gate_options(file: &RunFile) -> GateOptions {
             ArgumentErrorsRule::DeclaredPaths => ArgumentErrors::DeclaredPaths,
         },
         approval_expires: file.approvals.expires.map_or(default.approval_expires, TimeSpan::as_duration),
+        approval_max_expires: file.approvals.max_expires(),
+        approvers: file.approvals.approvers(),
+        tell_reasons: file.approvals.tell_reasons,
         keep_keys: file.gate.keep_idempotency_keys.map_or(default.keep_keys, TimeSpan::as_duration),
         ..default
     }

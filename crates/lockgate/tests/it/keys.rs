@@ -159,12 +159,8 @@ async fn what_did_not_happen_passes_its_key_on() {
     let world = world.after_the_kill();
     let unknown = keyed(&world, "k", "{}").await;
     let lost = unknown.result.meta.deduplicated.unwrap();
-    let found = Reconciliation {
-        call_id: lost.clone(),
-        finding: Finding::NotDone,
-        by: "alice".to_owned(),
-        reason: None,
-    };
+    let found =
+        Reconciliation { call_id: lost.clone(), finding: Finding::NotDone, by: "alice".to_owned(), reason: None };
     let (run, _) = lost.as_str().split_once(':').unwrap();
     world.runner(Vec::new()).reconcile(&RunId::new(run), found).await.unwrap();
     assert_eq!(code_of(&keyed(&world, "k", r#"{"amount": 6}"#).await), "idempotency_conflict"); // R-130

@@ -1,7 +1,7 @@
 //! Calls whose handler was entered: row by row, with what is known of their effect.
 
-use lockgate_contract::effect::{Effect, Idempotency};
 use lockgate_contract::effect::EffectState::{self, Done, None as Nothing, Unknown};
+use lockgate_contract::effect::{Effect, Idempotency};
 use lockgate_contract::outcome::{Outcome, Status};
 use lockgate_contract::tool::{Failure, Output, ToolEnvironmentError, ToolExecutionError};
 

@@ -29,8 +29,7 @@ pub(super) struct Always(pub(super) PolicyDecision);
 
 impl PolicyEngine for Always {
     fn decide<'a>(&'a self, _: PolicyRequest<'a>) -> BoxFuture<'a, Result<PolicyVerdict, String>> {
-        let verdict =
-            PolicyVerdict::new(self.0, vec!["test:always".to_owned()], "so");
+        let verdict = PolicyVerdict::new(self.0, vec!["test:always".to_owned()], "so");
         Box::pin(std::future::ready(Ok(verdict)))
     }
 }
