@@ -190,7 +190,11 @@ fn an_edit_is_what_runs() {
     assert_eq!((&all[0]["state"], &all[1]["state"]), (&"withdrawn".into(), &"granted".into()));
     let new = all[1]["approval_id"].as_str().unwrap();
     insta::assert_snapshot!("shown_after_an_edit", desk.run(&["approvals", "show", new]).whole());
+    // The model is told beside the data that its arguments were edited.
+    let script = lockgate::host::files::read_to_string(&desk.path("ticket.json")).unwrap();
+    desk.write("ticket.json", &script.replace("#/id", "#/data/id"));
     let resumed = desk.run(&["runs", "resume", all[0]["run_id"].as_str().unwrap(), "--format", "json"]);
+    desk.write("ticket.json", &script);
     assert_eq!((resumed.code, desk.entered("create_ticket.count")), (Some(0), 1), "{}", resumed.whole());
     assert_eq!(desk.run(&["journal", "check"]).code, Some(0));
     // The next question shows what is different from what was approved last.

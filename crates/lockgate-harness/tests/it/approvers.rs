@@ -22,6 +22,7 @@ use lockgate_journal::{MemoryJournal, SqliteJournal};
 use lockgate_redact::{ScrubberBuilder, SecretValue};
 
 use crate::bench::{Bench, OPEN_FOR, codes, stop};
+use crate::journals::{Fault, Faulty};
 use crate::model::{calls, says};
 
 const OK: &str = r#"{"do":"ok","n":1}"#;
@@ -249,6 +250,30 @@ async fn a_policy_decides_about_the_edit_too() {
     bench.policy = Arc::new(Deny);
     let state = resumed(&bench, &run).await;
     assert_eq!((codes(&state), bench.world.entries().len()), (vec!["policy_denied".to_owned()], 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crash_while_somebody_edits_leaves_one_question_or_the_other() {
+    for happened in [false, true] {
+        let (mut bench, _) = bench(money(1));
+        let (run, asked) = waiting(&bench).await;
+        let disk = Arc::clone(&bench.journal);
+        bench.journal = Faulty::new(&disk, Fault::DiesDeciding(happened));
+        let edit = Decision { edit: Some(arguments(EDIT)), ..yes(&asked, "bob") };
+        tokio::time::timeout(Duration::from_secs(1), decide(&bench, edit)).await.unwrap_err();
+        let bench = bench.restarted(disk);
+        let mut live = bench.approvals(&run).await;
+        live.retain(|question| matches!(question.state, ApprovalState::Pending | ApprovalState::Granted));
+        let [question] = &live[..] else { panic!("{live:?}") };
+        assert_eq!(question.approval_id != asked.approval_id, happened);
+        if !happened {
+            decide(&bench, yes(&asked, "bob")).await.unwrap();
+        }
+        assert_eq!(codes(&resumed(&bench, &run).await), ["ok"]);
+        let entries = bench.world.entries();
+        assert_eq!(entries.len(), 1);
+        assert_eq!(entries[0].arguments, if happened { EDIT } else { OK });
+    }
 }
 
 #[tokio::test]
