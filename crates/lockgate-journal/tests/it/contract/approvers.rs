@@ -133,7 +133,7 @@ async fn who_lacks_the_role_or_the_proof_decides_nothing(f: Fixture) {
         let roles = vec!["staff".to_owned()];
         refused(&f, &run, Decision { roles, ..by("bob", answer) }, NotEntitled::Role).await;
         refused(&f, &run, Decision { roles: Vec::new(), ..by("bob", answer) }, NotEntitled::Role).await;
-        refused(&f, &run, Decision { proof: Proof::Claimed, ..by("bob", answer) }, NotEntitled::Unproven).await;
+        refused(&f, &run, Decision { proof: Proof::Claimed, ..by("bob", answer) }, NotEntitled::Unproven).await;
     }
     assert_eq!(f.journal.decide(yes("bob")).await.unwrap().state, ApprovalState::Granted);
 }
