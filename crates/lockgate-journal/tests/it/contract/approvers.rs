@@ -11,7 +11,7 @@ use lockgate_contract::ports::{
     ApprovalFilter, Approvers, ClaimRefused, Decision, DecisionRefused, JournalError, Lease,
 };
 
-use crate::support::{Fixture, OPEN_FOR, approval, assert_gap_free, claim, decision, event};
+use crate::support::{Fixture, OPEN_FOR, approval, assert_gap_free, claim, event};
 
 contract! {
     it_takes_as_many_people_as_the_question_needs;
