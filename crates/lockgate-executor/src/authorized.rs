@@ -171,7 +171,7 @@ impl<'g> Validated<'g> {
             Some((_, bound, ..)) if bound != digest => Err(self.stale(&approval_id, &approval_id)),
             Some((ApprovalState::Granted, _, true, _)) => Ok(Grant { approval_id, digest }),
             Some((ApprovalState::Granted, ..)) => {
-                Err(self.no_longer(&approval_id, "is not enough: whose yes it takes has changed since".to_owned()))
+                Err(self.no_longer(&approval_id, "is not enough: whose yes it takes has changed since"))
             }
             Some((ApprovalState::Pending, ..)) => {
                 Err(Exit::Open { code: Code::ApprovalRequired, approval: approval_id, audit: verdict.reason.clone() })
@@ -275,11 +275,11 @@ impl<'g> Validated<'g> {
     }
 
     fn stale(&self, named: &ApprovalId, needed: &ApprovalId) -> Exit {
-        self.no_longer(named, format!("is bound to something else: this call would need `{needed}`"))
+        self.no_longer(named, &format!("is bound to something else: this call would need `{needed}`"))
     }
 
     /// An approval that is not what would run now.
-    fn no_longer(&self, named: &ApprovalId, why: String) -> Exit {
+    fn no_longer(&self, named: &ApprovalId, why: &str) -> Exit {
         let audit = format!("approval `{named}` {why}");
         if self.scope().stale_approval_settles {
             Refusal::new(Code::ApprovalStale, audit).into()

@@ -58,16 +58,12 @@ impl Child<'_> {
             drop(stdin.take());
             child.wait().await
         };
-        match tokio::time::timeout(timeout, to_its_end).await {
-            Ok(status) => {
-                let status = status?;
-                Ok(if status.success() { Ended::Well } else { Ended::Badly(status.to_string()) })
-            }
-            Err(_) => {
-                child.kill().await?;
-                Ok(Ended::TimedOut)
-            }
-        }
+        let Ok(status) = tokio::time::timeout(timeout, to_its_end).await else {
+            child.kill().await?;
+            return Ok(Ended::TimedOut);
+        };
+        let status = status?;
+        Ok(if status.success() { Ended::Well } else { Ended::Badly(status.to_string()) })
     }
 }
 

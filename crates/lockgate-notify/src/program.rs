@@ -23,7 +23,7 @@ impl Program {
     ///
     /// The command names no program.
     pub fn new(command: Vec<String>, environment: Vec<String>, timeout: Duration) -> Result<Self, TargetError> {
-        if command.first().is_none_or(|program| program.is_empty()) {
+        if command.first().is_none_or(String::is_empty) {
             return Err(TargetError::NoProgram);
         }
         Ok(Self { command, environment, timeout })

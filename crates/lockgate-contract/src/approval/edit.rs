@@ -53,7 +53,7 @@ impl Approval {
 
     /// The question as it was asked: what never changes.
     #[must_use]
-    pub fn undecided(&self) -> Self {
+    pub fn undecided(self) -> Self {
         Self {
             state: ApprovalState::Pending,
             yeses: Vec::new(),
@@ -61,7 +61,7 @@ impl Approval {
             decided_at: None,
             reason: None,
             consumed_at: None,
-            ..self.clone()
+            ..self
         }
     }
 }

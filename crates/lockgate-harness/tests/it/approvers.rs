@@ -344,6 +344,9 @@ async fn why_somebody_said_no_is_told_only_where_that_is_wanted() {
     }
 }
 
+/// Which invariant somebody breaks, and how.
+type Change = (&'static str, &'static dyn Fn(&mut Body));
+
 #[tokio::test(start_paused = true)]
 async fn what_is_altered_in_the_events_is_found() {
     let (bench, _) = bench(money(2));
@@ -364,7 +367,6 @@ async fn what_is_altered_in_the_events_is_found() {
     };
     assert_eq!(altered(&|_| ()), Vec::<&str>::new());
     // One of two yeses, by somebody of another role, by the subject, twice by the same.
-    type Change = (&'static str, &'static dyn Fn(&mut Body));
     let changes: [Change; 6] = [
         ("authorisation", &|body| {
             if let Body::ApprovalAgreed(agreed) = body {

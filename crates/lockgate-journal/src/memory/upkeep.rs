@@ -62,7 +62,7 @@ impl State {
     fn question(&self, approval: &Approval) -> Result<KeptQuestion, JournalError> {
         let question = match self.imported.get(&approval.approval_id) {
             Some(question) => question.clone(),
-            None => Document::from_serialize(&approval.undecided()).map_err(JournalError::unavailable)?,
+            None => Document::from_serialize(&approval.clone().undecided()).map_err(JournalError::unavailable)?,
         };
         Ok(KeptQuestion {
             question,

@@ -283,7 +283,7 @@ pub(super) async fn decide(
     if let Ok(decided) = &verdict.answer {
         keep_answer(transaction, &decided.question).await?;
         if let Some(asked) = &decided.in_its_place {
-            insert_question(transaction, &locked, &asked.undecided()).await?;
+            insert_question(transaction, &locked, &asked.clone().undecided()).await?;
             keep_answer(transaction, asked).await?;
         }
     }

@@ -377,7 +377,7 @@ pub(super) fn decide(
     if let Ok(decided) = &verdict.answer {
         keep_answer(connection, &decided.question)?;
         if let Some(asked) = &decided.in_its_place {
-            insert_question(connection, &asked.undecided())?;
+            insert_question(connection, &asked.clone().undecided())?;
             keep_answer(connection, asked)?;
         }
     }

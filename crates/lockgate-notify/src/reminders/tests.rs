@@ -26,7 +26,7 @@ fn question(id: &str, asked: i64, state: ApprovalState) -> Approval {
 #[test]
 fn each_time_that_passes_is_one_reminder() {
     let open = [question("apr-1", 0, ApprovalState::Pending), question("apr-2", 50, ApprovalState::Pending)];
-    let mut reminders = Reminders::every(Duration::from_secs(60));
+    let mut reminders = Reminders::every(Duration::from_mins(1));
     let mut due = |seconds| -> Vec<String> {
         reminders.due(&open, at(seconds)).into_iter().map(|due| due.approval_id.to_string()).collect()
     };

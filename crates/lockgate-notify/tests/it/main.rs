@@ -1,4 +1,5 @@
 //! Messages on their way: to a server on this machine, and to a program.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
