@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use lockgate::assembly::AssemblyError;
 use lockgate::config::InvalidBudgetChange;
+use lockgate::contract::approval::NotEntitled;
 use lockgate::contract::export::ExportError;
 use lockgate::contract::ids::{ApprovalId, RunId};
 use lockgate::contract::ports::{DecisionRefused, JournalError};
@@ -67,6 +68,9 @@ pub(crate) enum CliError {
     /// The decision was not taken.
     #[error(transparent)]
     Decision(#[from] DecisionRefused),
+    /// The text of an edit is no argument object.
+    #[error("the new arguments cannot be read: {0}")]
+    Edit(String),
     /// The run names no run file.
     #[error("run `{0}` names no run file")]
     NoRunFile(RunId),
@@ -242,6 +246,13 @@ impl CliError {
             Self::NoSuchCode { nearest: None, .. } => {
                 "a tool may have codes of its own: its documentation explains them; `lockgate explain` lists Lockgate's"
             }
+            Self::Decision(DecisionRefused::NotEntitled { why: NotEntitled::Unproven, .. }) => {
+                "decide as the system's user of that name: a name that is only said is no proof"
+            }
+            Self::Decision(DecisionRefused::NotEntitled { why: NotEntitled::Role, .. }) => {
+                "`people` in the table [approvals] of the run's file says who has which role"
+            }
+            Self::Decision(DecisionRefused::Edit { .. }) => "nothing was decided; the question is open as it was",
             Self::Decision(DecisionRefused::NotOpen { .. }) => "`lockgate approvals show` says what became of it",
             Self::Defect(_) => "this is a defect of lockgate: please report it; what was done is in the journal",
             Self::Stdout(_) => "what was done is in the journal: `lockgate runs list`",
@@ -255,6 +266,7 @@ impl CliError {
             | Self::Decision(_)
             | Self::OtherRunFile(_)
             | Self::Path { .. }
+            | Self::Edit(_)
             | Self::Budget(_)
             | Self::Stdin(_)
             | Self::StdinNotText(_)
@@ -290,7 +302,12 @@ impl CliError {
                 | RunError::Busy(_)
                 | RunError::WrongKind { .. } => Exit::Usage,
             },
-            Self::Decision(DecisionRefused::NotOpen { .. } | DecisionRefused::Digest(_))
+            Self::Decision(
+                DecisionRefused::NotOpen { .. }
+                | DecisionRefused::Digest(_)
+                | DecisionRefused::NotEntitled { .. }
+                | DecisionRefused::Edit { .. },
+            )
             | Self::Export { .. }
             | Self::Broken { .. }
             | Self::RunThere(_) => Exit::Failed,

@@ -10,8 +10,9 @@ mod run_file;
 pub use budget::{BudgetChange, InvalidBudgetChange};
 pub use error::ConfigError;
 pub use run_file::{
-    ApprovalsTable, ArgumentErrorsRule, BudgetTable, CoreSet, GateTable, JournalTable, ModelTable, PolicyEngineWord,
-    PolicyMode, PolicyTable, RedactionTable, RunFile, SubjectTable, ToolsTable, UnknownFieldsRule,
+    ApprovalsTable, ApproversTable, ArgumentErrorsRule, BudgetTable, CoreSet, GateTable, JournalTable, MaxExpiresTable,
+    ModelTable, NotifyBy, NotifyTable, PolicyEngineWord, PolicyMode, PolicyTable, RedactionTable, RunFile,
+    SubjectTable, ToolsTable, UnknownFieldsRule,
 };
 
 /// Where the journal is when nobody says otherwise: relative to the working directory.

@@ -1,5 +1,8 @@
 //! The run file's tables.
 
+mod approvals;
+mod notify;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -10,6 +13,8 @@ use lockgate_sources::mock::{MockTool, TimeSpan};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
+pub use self::approvals::{ApprovalsTable, ApproversTable, MaxExpiresTable};
+pub use self::notify::{NotifyBy, NotifyTable};
 use crate::error::ConfigError;
 
 /// What a run is made of. Paths are relative to the file, the journal's to the working directory.
@@ -43,6 +48,9 @@ pub struct RunFile {
     /// What is taken out of every text that leaves.
     #[serde(default)]
     pub redaction: RedactionTable,
+    /// Who is told that people are asked.
+    #[serde(default)]
+    pub notify: Vec<NotifyTable>,
     /// The tools.
     #[serde(default)]
     pub tools: ToolsTable,
@@ -134,6 +142,8 @@ pub struct BudgetTable {
     /// Attempts beyond the first, over all calls of the run. Without: 0, nothing is tried again. Only what did not happen, or
     /// what may happen twice, ever is.
     pub max_retries: Option<u32>,
+    /// Questions to people; a call beyond them that would ask is refused. Without: no limit.
+    pub max_questions: Option<u32>,
 }
 
 /// How calls are checked and run.
@@ -225,14 +235,6 @@ pub enum PolicyMode {
     Shadow,
 }
 
-/// How people are asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ApprovalsTable {
-    /// How long a question stays open. Without: `10m`.
-    pub expires: Option<TimeSpan>,
-}
-
 /// What is taken out of every text that leaves, beyond what Lockgate knows by itself and `tools.secrets_from_env`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -315,6 +317,12 @@ impl RunFile {
         if self.gate.parallel_reads == Some(0) {
             return invalid("`gate.parallel_reads` must be at least 1");
         }
+        if let Some(wrong) = self.notify.iter().find_map(|table| table.by().err()) {
+            return invalid(wrong);
+        }
+        if self.approvals.asks_nobody() {
+            return invalid("`approvals.approvers.count` must be at least 1");
+        }
         Ok(())
     }
 }
@@ -349,6 +357,7 @@ impl BudgetTable {
             max_environment_failures: self.max_environment_failures.unwrap_or(default.max_environment_failures),
             max_repeated_turns: self.max_repeated_turns.unwrap_or(default.max_repeated_turns),
             max_retries: self.max_retries.unwrap_or(default.max_retries),
+            max_questions: self.max_questions.or(default.max_questions),
         }
     }
 }

@@ -14,7 +14,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub use self::approval::{ApprovalConsumed, ApprovalDecided, ApprovalRequested};
+pub use self::approval::{ApprovalAgreed, ApprovalConsumed, ApprovalDecided, ApprovalEdited, ApprovalRequested};
 pub use self::body::Body;
 pub use self::chain::Chain;
 pub use self::data::EventData;
@@ -82,6 +82,10 @@ event_types! {
     ToolRelaxed = "tool.relaxed", Journal, 1;
     /// A person is asked.
     ApprovalRequested = "approval.requested", Journal, 1;
+    /// A person said yes, and others have to as well.
+    ApprovalAgreed = "approval.agreed", Journal, 1;
+    /// A person put other arguments in place of those that were asked about.
+    ApprovalEdited = "approval.edited", Journal, 1;
     /// A person decided, or tried to.
     ApprovalDecided = "approval.decided", Journal, 1;
     /// The approval is used.

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lockgate_config::{
-    ArgumentErrorsRule, ConfigError, CoreSet, DEFAULT_JOURNAL, GateTable, JournalTable, ModelTable, PolicyEngineWord,
-    RunFile, ToolsTable, UnknownFieldsRule,
+    ArgumentErrorsRule, ConfigError, CoreSet, DEFAULT_JOURNAL, GateTable, JournalTable, ModelTable, NotifyBy,
+    NotifyTable, PolicyEngineWord, RunFile, ToolsTable, UnknownFieldsRule,
 };
 #[cfg(feature = "cedar")]
 use lockgate_config::{PolicyMode, PolicyTable};
@@ -21,6 +21,7 @@ use lockgate_host::clock::SystemClock;
 use lockgate_host::randomness::RandomIds;
 use lockgate_journal::{InvalidKey, OpenError, SigningJournal, SigningKey};
 use lockgate_models::{ChatCompletions, ChatCompletionsOptions, OptionsError, ScriptError, ScriptedModel};
+use lockgate_notify::{Notifier, Program, Target, TargetError, Webhook};
 use lockgate_policy::NativePolicy;
 #[cfg(feature = "cedar")]
 use lockgate_policy::ShadowedPolicy;
@@ -50,6 +51,8 @@ pub struct Assembly {
     pub cedar: Option<Arc<CedarPolicy>>,
     /// The gate over all of it.
     pub gate: Arc<Gate>,
+    /// Who is told that people are asked.
+    pub notifier: Arc<Notifier>,
     /// What the subject may see, within the file's `allow`.
     pub discovery: Discovery,
     /// What an operator should know, and what stops nothing.
@@ -121,6 +124,9 @@ pub enum AssemblyError {
         /// Where it came from.
         source_of_tool: String,
     },
+    /// Somebody who cannot be told.
+    #[error("`notify` in the run file cannot be used: {0}")]
+    Notify(#[from] TargetError),
     /// The redaction rules.
     #[error(transparent)]
     Redact(#[from] RedactError),
@@ -200,7 +206,12 @@ impl AssemblyError {
                 Some("`lockgate journal keygen FILE` makes a key".to_owned())
             }
             Self::Redact(error) => error.hint().map(str::to_owned),
-            Self::Root(_) | Self::Register(_) | Self::Spec(_) | Self::Gate(_) | Self::RedactionRules { .. } => None,
+            Self::Root(_)
+            | Self::Register(_)
+            | Self::Notify(_)
+            | Self::Spec(_)
+            | Self::Gate(_)
+            | Self::RedactionRules { .. } => None,
         }
     }
 }
@@ -234,7 +245,9 @@ impl Assembly {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let mut warnings = Vec::new();
         let sign_key = sign_key(&run_file.journal, &folder)?;
-        let redactor = Arc::new(scrubber(&run_file, &folder, sign_key.as_ref(), &mut warnings)?);
+        let redactor: Arc<dyn Redactor> = Arc::new(scrubber(&run_file, &folder, sign_key.as_ref(), &mut warnings)?);
+        let notifier = Arc::new(Notifier::new(targets(&run_file.notify)?, Arc::clone(&redactor)));
+        warnings.extend(run_file.approvals.too_few());
         let mut registry = Registry::new(RegistryRules { unknown_fields: unknown_fields(&run_file.gate) });
         if let Some(visibility) = overrides.visibility {
             registry = registry.with_visibility(visibility);
@@ -279,6 +292,7 @@ impl Assembly {
             #[cfg(feature = "cedar")]
             cedar: policy.cedar,
             gate: Arc::new(gate),
+            notifier,
             discovery,
             warnings,
         })
@@ -301,7 +315,9 @@ impl Assembly {
     pub fn caller(&self, options: RunnerOptions) -> Runner {
         let parallel_reads = self.run_file.gate.parallel_reads.unwrap_or(options.parallel_reads);
         let chain = self.run_file.journal.chain || options.chain;
-        Runner::new(Arc::clone(&self.gate), Arc::new(RandomIds), RunnerOptions { parallel_reads, chain, ..options })
+        let runner = RunnerOptions { parallel_reads, chain, ..options };
+        let runner = Runner::new(Arc::clone(&self.gate), Arc::new(RandomIds), runner);
+        if self.notifier.is_silent() { runner } else { runner.observed_by(self.notifier.observer()) }
     }
 
     /// The run that the file describes.
@@ -486,6 +502,34 @@ fn sign_key(table: &JournalTable, folder: &Path) -> Result<Option<SigningKey>, A
     }
 }
 
+/// The variables whose values must never leave, each with the key that names it.
+fn secrets(file: &RunFile) -> Vec<(&'static str, &str)> {
+    let of_tools = file.tools.secrets_from_env.iter().map(|variable| ("tools.secrets_from_env", variable.as_str()));
+    let of_hooks = file.notify.iter().filter_map(|table| Some(("notify.secret_env", table.secret_env.as_deref()?)));
+    of_tools.chain(of_hooks).collect()
+}
+
+/// Who is told. A webhook whose secret is not set is left out: nothing leaves unsigned.
+fn targets(tables: &[NotifyTable]) -> Result<Vec<Target>, TargetError> {
+    let mut targets = Vec::new();
+    for table in tables {
+        match table.by() {
+            Ok(NotifyBy::Webhook { url, secret_env }) => {
+                let secret = std::env::var(secret_env).unwrap_or_default();
+                if !secret.is_empty() {
+                    targets.push(Target::Webhook(Webhook::new(url, secret, table.timeout())?));
+                }
+            }
+            Ok(NotifyBy::Command(command)) => {
+                targets.push(Target::Program(Program::new(command.to_vec(), table.env.clone(), table.timeout())?));
+            }
+            // INVARIANT: a run file that says both or neither is not read.
+            Err(_) => {}
+        }
+    }
+    Ok(targets)
+}
+
 /// The redactor, with the values that must never leave.
 fn scrubber(
     file: &RunFile,
@@ -509,14 +553,14 @@ fn scrubber(
     for digest in &file.redaction.allow {
         builder.allow_digest(digest)?;
     }
-    for variable in &file.tools.secrets_from_env {
+    for (key, variable) in secrets(file) {
         match std::env::var(variable) {
             Ok(value) if !value.is_empty() => {
                 builder
                     .secret(variable, SecretValue::new(value))
-                    .map_err(|cause| AssemblyError::Secret { variable: variable.clone(), cause })?;
+                    .map_err(|cause| AssemblyError::Secret { variable: variable.to_owned(), cause })?;
             }
-            _ => warnings.push(format!("`tools.secrets_from_env` names `{variable}`, which is not set")),
+            _ => warnings.push(format!("`{key}` names `{variable}`, which is not set")),
         }
     }
     Ok(builder.build()?)
@@ -539,6 +583,9 @@ fn gate_options(file: &RunFile) -> GateOptions {
             ArgumentErrorsRule::DeclaredPaths => ArgumentErrors::DeclaredPaths,
         },
         approval_expires: file.approvals.expires.map_or(default.approval_expires, TimeSpan::as_duration),
+        approval_max_expires: file.approvals.max_expires(),
+        approvers: file.approvals.approvers(),
+        tell_reasons: file.approvals.tell_reasons,
         keep_keys: file.gate.keep_idempotency_keys.map_or(default.keep_keys, TimeSpan::as_duration),
         ..default
     }

@@ -56,12 +56,7 @@ impl Event {
     /// A run's start is among them, since it says what the run is bound to; of the ends of calls only what a policy denied.
     pub fn is_decision(&self) -> bool {
         match &self.kind {
-            EventType::RunStarted
-            | EventType::ToolRelaxed
-            | EventType::ToolStarted
-            | EventType::ApprovalRequested
-            | EventType::ApprovalDecided
-            | EventType::ApprovalConsumed => true,
+            EventType::RunStarted | EventType::ToolRelaxed | EventType::ToolStarted => true,
             EventType::ToolFailed => {
                 let decision = self.data.root().pointer("/audit/decision");
                 decision.and_then(|decision| decision.as_str()).is_some_and(|decision| decision == "deny")

@@ -93,16 +93,16 @@ invariants! {
         broken: "A `tool.started` whose name or definition digest is not in the binding of `run.started`, or that changes something though the run was bound to a tool that reads; a result that names the version of a tool that is not available.",
     }
     Authorisation = "authorisation" ["R-164", "R-167", "R-173", "R-231"] {
-        holds: "What a policy asks about starts under an approval that a person granted, and what it denies does not run.",
-        broken: "A `tool.started` under an asking policy without `approval.consumed` right before it; an `approval.consumed` without a grant, or behind a denial; a result whose `audit.decision` says something else than its code.",
+        holds: "What a policy asks about starts under an approval that was granted, by as many different people as it takes, and what it denies does not run.",
+        broken: "A `tool.started` under an asking policy without `approval.consumed` right before it; an `approval.consumed` without a grant, or behind a denial; a grant by fewer people than `approvers` takes, or a yes by the subject itself, by somebody without the roles, or by one who said so before; a result whose `audit.decision` says something else than its code.",
     }
     ApprovalOrder = "approval_order" ["R-169", "R-171"] {
         holds: "A question is asked once and before the start, is decided once while it is open, and its use is followed by the start of its call.",
-        broken: "An `approval.decided` or `approval.consumed` without `approval.requested`; two decisions; a decision after the expiry; something else than the call's `tool.started` behind `approval.consumed`; a refusal because of a denial that no event shows.",
+        broken: "An `approval.decided` or `approval.consumed` without `approval.requested`; two decisions; a decision, a yes or an edit after the decision or the expiry; something else than the call's `tool.started` behind `approval.consumed`; a refusal because of a denial that no event shows.",
     }
     ApprovalBinding = "approval_binding" ["R-171", "R-172"] {
         holds: "An approval is used for exactly what was asked, by exactly the call that was asked about, before it expires.",
-        broken: "The digest in `approval.consumed` is not the one in `approval.requested`, or that one is not the digest of the call; another version or effect starts; the use comes at or after `expires_at`, or in another call.",
+        broken: "The digest in `approval.consumed` is not the one in `approval.requested`, or that one is not the digest of the call; an `approval.edited` whose arguments are not those of its digests; another version or effect starts; the use comes at or after `expires_at`, or in another call.",
     }
     ApprovalSingleUse = "approval_single_use" ["R-172", "R-173"] {
         holds: "An approval is used once.",

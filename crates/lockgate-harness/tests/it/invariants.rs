@@ -51,7 +51,9 @@ fn check(events: &[Event]) -> Result<(), String> {
             // call be found out, and a driver take the run over to look.
             (
                 None | Some(_),
-                EventType::ApprovalDecided
+                EventType::ApprovalAgreed
+                | EventType::ApprovalEdited
+                | EventType::ApprovalDecided
                 | EventType::CallReconciled
                 | EventType::ToolAnsweredLate
                 | EventType::RunLeaseTaken,

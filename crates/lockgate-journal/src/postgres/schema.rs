@@ -10,8 +10,10 @@ use crate::migration::{self, Migration, Unfit};
 use crate::stored::number;
 
 /// Every step, oldest first.
-const MIGRATIONS: &[Migration] =
-    &[Migration { version: 1, name: "journal", sql: include_str!("migrations/0001_journal.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, name: "journal", sql: include_str!("migrations/0001_journal.sql") },
+    Migration { version: 2, name: "approvers", sql: include_str!("migrations/0002_approvers.sql") },
+];
 
 const META: &str = "
     CREATE TABLE IF NOT EXISTS lockgate.meta (
