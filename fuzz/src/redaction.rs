@@ -40,8 +40,8 @@ pub fn run(bytes: &[u8]) {
 pub fn seeds(root: &Path) -> Vec<Vec<u8>> {
     let files = super::files(&root.join("testdata/provider-traffic"), ".json");
     let traffic = files.iter().map(|path| super::text(path).into_bytes());
-    let tests = super::text(&root.join("crates/lockgate-redact/src/rules/table.rs"));
-    let rules = tests.split("\n    },").map(|rule| rule.as_bytes().to_vec());
+    let tests = super::text(&root.join("crates/lockgate-redact/rules.toml"));
+    let rules = tests.split("\n\n[[rule]]").map(|rule| rule.as_bytes().to_vec());
     let forms = [
         r#"{"password":"hunter2-hunter2","n":[1,{"api_key":"swordfish"}],"x":"Basic dXNlcjpwYXNz"}"#,
         r#"{"password𜼰":".","passwordé":"~/x","pwd😀":"/home"}"#,

@@ -171,11 +171,8 @@ async fn drive(model: ScriptedModel) {
         let pending = ApprovalFilter { run_id: Some(state.run_id().clone()), state: Some(ApprovalState::Pending) };
         for question in journal.approvals(pending).await.unwrap() {
             let decision = Decision {
-                approval_id: question.approval_id,
-                answer: ApprovalState::Granted,
-                by: "reviewer".to_owned(),
-                reason: None,
                 digest: Some(question.digest),
+                ..Decision::new(question.approval_id, ApprovalState::Granted, "reviewer")
             };
             journal.decide(decision).await.unwrap();
         }

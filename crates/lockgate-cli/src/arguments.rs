@@ -2,7 +2,11 @@
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::commands::{approvals, call, completions, doctor, explain, journal, run, runs, schema, tools, worker};
+#[cfg(feature = "cedar")]
+use crate::commands::policy;
+use crate::commands::{
+    approvals, call, completions, doctor, explain, journal, redact, run, runs, schema, tools, worker,
+};
 use crate::output::When;
 
 /// The gate every tool call of an AI agent passes
@@ -50,6 +54,9 @@ pub(crate) enum Command {
     Runs(runs::Arguments),
     Worker(worker::Arguments),
     Journal(journal::Arguments),
+    #[cfg(feature = "cedar")]
+    Policy(policy::Arguments),
+    Redact(redact::Arguments),
     Explain(explain::Arguments),
     Schema(schema::Arguments),
     Doctor(doctor::Arguments),

@@ -5,11 +5,14 @@ use std::path::PathBuf;
 
 use lockgate::assembly::AssemblyError;
 use lockgate::config::InvalidBudgetChange;
+use lockgate::contract::approval::NotEntitled;
 use lockgate::contract::export::ExportError;
 use lockgate::contract::ids::{ApprovalId, RunId};
 use lockgate::contract::ports::{DecisionRefused, JournalError};
 use lockgate::harness::check::Defect;
 use lockgate::harness::{FoldError, RunError};
+use lockgate::journal::InvalidKey;
+use lockgate::redact::RedactError;
 use thiserror::Error;
 
 use crate::exit::Exit;
@@ -65,6 +68,9 @@ pub(crate) enum CliError {
     /// The decision was not taken.
     #[error(transparent)]
     Decision(#[from] DecisionRefused),
+    /// The text of an edit is no argument object.
+    #[error("the new arguments cannot be read: {0}")]
+    Edit(String),
     /// The run names no run file.
     #[error("run `{0}` names no run file")]
     NoRunFile(RunId),
@@ -124,9 +130,39 @@ pub(crate) enum CliError {
     /// The arguments on stdin are no text.
     #[error("the arguments on standard input are not UTF-8: byte {0} begins no character")]
     StdinNotText(usize),
-    /// A file with events.
+    /// What is to be scrubbed, on stdin.
+    #[error("standard input cannot be read: {0}")]
+    Input(#[source] io::Error),
+    /// The redaction rules, or a secret.
+    #[error(transparent)]
+    Redact(#[from] RedactError),
+    /// A file.
     #[error("`{}` cannot be read: {cause}", .path.display())]
     File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        cause: io::Error,
+    },
+    /// A file that holds no key.
+    #[error("`{}` holds no key: {cause}", .path.display())]
+    Key {
+        /// The file.
+        path: PathBuf,
+        /// What a key looks like.
+        #[source]
+        cause: InvalidKey,
+    },
+    /// A decision that would not be signed, in a run whose decisions are.
+    #[error("the decisions of run `{0}` are signed, and there is no key to sign this one with")]
+    WouldBeUnsigned(RunId),
+    /// There is no randomness to make a key of.
+    #[error("no key can be made: {0}")]
+    NoRandomness(String),
+    /// A file cannot be written.
+    #[error("`{}` cannot be written: {cause}", .path.display())]
+    Write {
         /// The file.
         path: PathBuf,
         /// Why.
@@ -180,6 +216,13 @@ impl CliError {
             Self::Assembly(error) => return error.hint(),
             Self::Run(error) | Self::Call(error) => return run_hint(error),
             Self::Journal(error) => return journal_hint(error).map(str::to_owned),
+            Self::Redact(error) => return error.hint().map(str::to_owned),
+            Self::Key { .. } => {
+                "`lockgate journal keygen FILE` writes the secret key to FILE and the public one to FILE.pub"
+            }
+            Self::WouldBeUnsigned(_) => {
+                "name the file with the key: `LOCKGATE_SIGN_KEY_FILE=FILE lockgate approvals …`"
+            }
             Self::NoJournal(_) => "the first `lockgate run` makes one; `--journal URL` names another",
             Self::NotFound { thing: "run", .. } => {
                 "`lockgate runs list` shows the runs; `--journal URL` names another journal"
@@ -203,6 +246,13 @@ impl CliError {
             Self::NoSuchCode { nearest: None, .. } => {
                 "a tool may have codes of its own: its documentation explains them; `lockgate explain` lists Lockgate's"
             }
+            Self::Decision(DecisionRefused::NotEntitled { why: NotEntitled::Unproven, .. }) => {
+                "decide as the system's user of that name: a name that is only said is no proof"
+            }
+            Self::Decision(DecisionRefused::NotEntitled { why: NotEntitled::Role, .. }) => {
+                "`people` in the table [approvals] of the run's file says who has which role"
+            }
+            Self::Decision(DecisionRefused::Edit { .. }) => "nothing was decided; the question is open as it was",
             Self::Decision(DecisionRefused::NotOpen { .. }) => "`lockgate approvals show` says what became of it",
             Self::Defect(_) => "this is a defect of lockgate: please report it; what was done is in the journal",
             Self::Stdout(_) => "what was done is in the journal: `lockgate runs list`",
@@ -216,9 +266,13 @@ impl CliError {
             | Self::Decision(_)
             | Self::OtherRunFile(_)
             | Self::Path { .. }
+            | Self::Edit(_)
             | Self::Budget(_)
             | Self::Stdin(_)
             | Self::StdinNotText(_)
+            | Self::Input(_)
+            | Self::NoRandomness(_)
+            | Self::Write { .. }
             | Self::File { .. }
             | Self::Runtime(_) => return None,
         };
@@ -248,7 +302,12 @@ impl CliError {
                 | RunError::Busy(_)
                 | RunError::WrongKind { .. } => Exit::Usage,
             },
-            Self::Decision(DecisionRefused::NotOpen { .. } | DecisionRefused::Digest(_))
+            Self::Decision(
+                DecisionRefused::NotOpen { .. }
+                | DecisionRefused::Digest(_)
+                | DecisionRefused::NotEntitled { .. }
+                | DecisionRefused::Edit { .. },
+            )
             | Self::Export { .. }
             | Self::Broken { .. }
             | Self::RunThere(_) => Exit::Failed,

@@ -13,7 +13,7 @@ pub(crate) enum Exit {
     /// The run completed, the call succeeded, the command did what it says.
     Ok = 0,
     /// `call`: the tool failed. `approvals`: the decision was not taken. `doctor`: a check failed. `journal check`: an
-    /// invariant is broken. `journal import`: refused, nothing was imported.
+    /// invariant is broken. `redact --check`: a secret was found. `journal import`: refused, nothing was imported.
     Failed = 1,
     /// Usage or configuration: nothing was started.
     Usage = 2,

@@ -78,6 +78,12 @@ impl Output {
         self.clear_progress().write(bytes);
     }
 
+    /// Whether somebody may still read stdout.
+    pub(crate) fn has_reader(&self) -> bool {
+        let state = self.lock();
+        !state.reader_gone && state.failure.is_none()
+    }
+
     /// One line of JSON, to stdout.
     pub(crate) fn line(&self, value: &impl Serialize) {
         self.json(value, if self.terminal { shown } else { compact });

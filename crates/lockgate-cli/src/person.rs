@@ -1,5 +1,10 @@
 //! Who sits at the terminal.
 
+use std::path::Path;
+
+use lockgate::contract::approval::Proof;
+use lockgate::host::files;
+
 use crate::error::CliError;
 
 /// A name that names somebody.
@@ -24,4 +29,23 @@ fn user_number() -> Option<String> {
 #[cfg(not(unix))]
 fn user_number() -> Option<String> {
     None
+}
+
+/// Who this process belongs to, whatever its environment says; by number where the system has no name.
+pub(crate) fn system_user() -> Option<String> {
+    let number = user_number()?;
+    let own = |line: &str| line.split(':').nth(2).is_some_and(|uid| number == format!("uid:{uid}"));
+    let name = users().lines().find(|line| own(line)).and_then(|line| line.split(':').next().map(str::to_owned));
+    Some(name.unwrap_or(number))
+}
+
+/// How somebody of this name, who sits here, proves it.
+pub(crate) fn proof(name: &str) -> Proof {
+    let is_own = system_user().is_some_and(|user| user == name) || user_number().is_some_and(|number| number == name);
+    if is_own { Proof::OsUser } else { Proof::Claimed }
+}
+
+/// The system's own list of its users, where it is a file.
+fn users() -> String {
+    files::read_to_string(Path::new("/etc/passwd")).unwrap_or_default()
 }

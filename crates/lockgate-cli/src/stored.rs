@@ -1,6 +1,6 @@
 //! The journal as a command finds it: opened where it exists, and its runs and approvals by what a person types.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -12,6 +12,7 @@ use lockgate::contract::ids::{ApprovalId, CallId, RunId};
 use lockgate::contract::ports::{ApprovalFilter, Journal, RunFilter};
 use lockgate::harness::RunState;
 use lockgate::host::files;
+use lockgate::journal::{SigningJournal, SigningKey};
 
 use crate::error::CliError;
 use crate::render::run::Commands;
@@ -28,7 +29,12 @@ pub(crate) struct JournalArgument {
 pub(crate) struct Stored {
     pub(crate) url: String,
     pub(crate) journal: Arc<dyn Journal>,
+    /// Whether what is decided through it is signed.
+    pub(crate) signs: bool,
 }
+
+/// The variable that names the file with the key that signs what the command decides.
+const SIGN_KEY_FILE: &str = "LOCKGATE_SIGN_KEY_FILE";
 
 impl Stored {
     /// Opens a journal that exists. Looking at a journal makes none.
@@ -37,15 +43,23 @@ impl Stored {
         if !exists(&url) {
             return Err(CliError::NoJournal(url));
         }
+        Self::of(url)
+    }
+
+    fn of(url: String) -> Result<Self, CliError> {
         let journal = open_journal(&url)?;
-        Ok(Self { url, journal })
+        let Some(path) = std::env::var_os(SIGN_KEY_FILE).map(PathBuf::from) else {
+            return Ok(Self { url, journal, signs: false });
+        };
+        let text = files::read_to_string(&path).map_err(|cause| CliError::File { path: path.clone(), cause })?;
+        let key = SigningKey::parse(&text).map_err(|cause| CliError::Key { path, cause })?;
+        Ok(Self { url, journal: Arc::new(SigningJournal::new(journal, Arc::new(key))), signs: true })
     }
 
     /// Opens a journal, and makes it where there is none.
     pub(crate) fn open_or_make(url: Option<&str>) -> Result<Self, CliError> {
         let url = url.unwrap_or(DEFAULT_JOURNAL).to_owned();
-        let journal = open_journal(&url)?;
-        Ok(Self { url, journal })
+        Self::of(url)
     }
 
     /// The runs that were named, or all of them; oldest first.
@@ -110,6 +124,11 @@ impl Stored {
             .find(|approval| approval.approval_id.as_str() == id)
             .cloned()
             .ok_or_else(|| CliError::NotFound { thing: "approval", id: typed.to_owned() })
+    }
+
+    /// Whether the decisions of a run are signed: its start is one.
+    pub(crate) async fn is_signed(&self, run: &RunId) -> Result<bool, CliError> {
+        Ok(self.journal.events(run, 0).await?.first().is_some_and(|event| event.signature().is_some()))
     }
 
     /// A run as its events make it.

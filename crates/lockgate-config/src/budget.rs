@@ -34,7 +34,7 @@ pub enum InvalidBudgetChange {
     },
 }
 
-const KEYS: [&str; 7] = [
+const KEYS: [&str; 8] = [
     "max_steps",
     "max_valid_actions",
     "max_calls_per_turn",
@@ -42,6 +42,7 @@ const KEYS: [&str; 7] = [
     "max_environment_failures",
     "max_repeated_turns",
     "max_retries",
+    "max_questions",
 ];
 
 impl FromStr for BudgetChange {
@@ -80,7 +81,8 @@ impl BudgetChange {
             "deadline" => budget.deadline_ms = self.value,
             "max_environment_failures" => budget.max_environment_failures = number,
             "max_repeated_turns" => budget.max_repeated_turns = number,
-            _ => budget.max_retries = number,
+            "max_retries" => budget.max_retries = number,
+            _ => budget.max_questions = Some(number),
         }
         budget
     }

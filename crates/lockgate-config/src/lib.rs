@@ -10,7 +10,9 @@ mod run_file;
 pub use budget::{BudgetChange, InvalidBudgetChange};
 pub use error::ConfigError;
 pub use run_file::{
-    ApprovalsTable, ArgumentErrorsRule, BudgetTable, CoreSet, GateTable, JournalTable, ModelTable, QuotaTable, RunFile,
+    ApprovalsTable, ApproversTable, ArgumentErrorsRule, BudgetTable, CoreSet, GateTable, JournalTable, MaxExpiresTable,
+    ModelTable, NotifyBy, NotifyTable, PolicyEngineWord, PolicyMode, PolicyTable, QuotaTable, RedactionTable,
+    RunFile,
     SubjectTable, ToolsTable, UnknownFieldsRule,
 };
 

@@ -1,5 +1,8 @@
 //! The run file's tables.
 
+mod approvals;
+mod notify;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -11,6 +14,8 @@ use lockgate_sources::mock::{MockTool, TimeSpan};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
+pub use self::approvals::{ApprovalsTable, ApproversTable, MaxExpiresTable};
+pub use self::notify::{NotifyBy, NotifyTable};
 use crate::error::ConfigError;
 
 /// What a run is made of. Paths are relative to the file, the journal's to the working directory.
@@ -38,9 +43,18 @@ pub struct RunFile {
     /// How many calls are admitted, beyond the run's own limits.
     #[serde(default)]
     pub quota: Vec<QuotaTable>,
+    /// Who decides whether a call may run.
+    #[serde(default)]
+    pub policy: PolicyTable,
     /// How people are asked.
     #[serde(default)]
     pub approvals: ApprovalsTable,
+    /// What is taken out of every text that leaves.
+    #[serde(default)]
+    pub redaction: RedactionTable,
+    /// Who is told that people are asked.
+    #[serde(default)]
+    pub notify: Vec<NotifyTable>,
     /// The tools.
     #[serde(default)]
     pub tools: ToolsTable,
@@ -82,6 +96,10 @@ pub struct JournalTable {
     /// Ties the events of a run to each other with hashes, so that an altered one shows.
     #[serde(default)]
     pub chain: bool,
+    /// The environment variable with the key that signs decisions, as `lockgate journal keygen` writes it.
+    pub sign_key_env: Option<String>,
+    /// The file with the key that signs decisions.
+    pub sign_key_file: Option<String>,
 }
 
 /// On whose behalf the run acts.
@@ -128,6 +146,8 @@ pub struct BudgetTable {
     /// Attempts beyond the first, over all calls of the run. Without: 0, nothing is tried again. Only what did not happen, or
     /// what may happen twice, ever is.
     pub max_retries: Option<u32>,
+    /// Questions to people; a call beyond them that would ask is refused. Without: no limit.
+    pub max_questions: Option<u32>,
 }
 
 /// How calls are checked and run.
@@ -200,12 +220,54 @@ pub enum UnknownFieldsRule {
     Refuse,
 }
 
-/// How people are asked.
+/// Who decides whether a call may run.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ApprovalsTable {
-    /// How long a question stays open. Without: `10m`.
-    pub expires: Option<TimeSpan>,
+pub struct PolicyTable {
+    /// The engine. Without: `native`, by which the tools' declared permissions decide.
+    #[serde(default)]
+    pub engine: PolicyEngineWord,
+    /// The files that the rules of `cedar` stand in, relative to this one; `*` in a file's name stands for any characters, and
+    /// `lockgate:native` and `lockgate:ask-always` for rules that ship with Lockgate. Without: `lockgate:native`.
+    #[serde(default)]
+    pub files: Vec<String>,
+    /// Whether the rules of `cedar` act. Without: `enforce`.
+    #[serde(default)]
+    pub mode: PolicyMode,
+}
+
+/// An engine that decides whether a call may run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PolicyEngineWord {
+    /// The tools' declared permissions.
+    #[default]
+    Native,
+    /// Rules in Cedar's language.
+    Cedar,
+}
+
+/// Whether rules act.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PolicyMode {
+    /// They decide.
+    #[default]
+    Enforce,
+    /// The tools' declared permissions decide; what the rules would have answered is written down.
+    Shadow,
+}
+
+/// What is taken out of every text that leaves, beyond what Lockgate knows by itself and `tools.secrets_from_env`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RedactionTable {
+    /// Files with token rules, beside the built-in ones.
+    #[serde(default)]
+    pub rules: Vec<String>,
+    /// Values that stay although a rule finds them, by their SHA-256 digests in hexadecimal. A known secret never stays.
+    #[serde(default)]
+    pub allow: Vec<String>,
 }
 
 /// The tools of the run.
@@ -283,8 +345,27 @@ impl RunFile {
         if self.gate.call_timeout.is_some_and(|span| span.as_duration().is_zero()) {
             return invalid("`gate.call_timeout` is zero, so no call could succeed");
         }
+        if self.policy.engine == PolicyEngineWord::Native && !self.policy.files.is_empty() {
+            return invalid(
+                "`policy.files` are rules for `policy.engine = \"cedar\"`: without it they would decide nothing",
+            );
+        }
+        if self.policy.engine == PolicyEngineWord::Native && self.policy.mode == PolicyMode::Shadow {
+            return invalid(
+                "`policy.mode = \"shadow\"` tries rules of `policy.engine = \"cedar\"`, which is not chosen",
+            );
+        }
+        if self.journal.sign_key_env.is_some() && self.journal.sign_key_file.is_some() {
+            return invalid("`journal` has a `sign_key_env` and a `sign_key_file`: there is one key");
+        }
         if self.gate.parallel_reads == Some(0) {
             return invalid("`gate.parallel_reads` must be at least 1");
+        }
+        if let Some(wrong) = self.notify.iter().find_map(|table| table.by().err()) {
+            return invalid(wrong);
+        }
+        if self.approvals.asks_nobody() {
+            return invalid("`approvals.approvers.count` must be at least 1");
         }
         Ok(())
     }
@@ -320,6 +401,7 @@ impl BudgetTable {
             max_environment_failures: self.max_environment_failures.unwrap_or(default.max_environment_failures),
             max_repeated_turns: self.max_repeated_turns.unwrap_or(default.max_repeated_turns),
             max_retries: self.max_retries.unwrap_or(default.max_retries),
+            max_questions: self.max_questions.or(default.max_questions),
         }
     }
 }

@@ -1,14 +1,19 @@
 //! A question put to a person, and the answer (R-167…R-174).
 
+mod decider;
+mod edit;
 mod shown;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::shown::{shown_text, visible};
+pub use self::decider::{NotEntitled, Proof, Yes, same};
+pub use self::edit::EditOf;
+pub use self::shown::{shown_arguments, shown_text, visible};
 use crate::digest::Digest;
 use crate::document::Document;
 use crate::effect::Effect;
 use crate::ids::{ApprovalId, CallId, RunId};
+use crate::ports::Approvers;
 use crate::subject::Subject;
 use crate::time::Timestamp;
 
@@ -54,9 +59,9 @@ impl<'a> Binding<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalState {
-    /// Nobody decided yet.
+    /// It is not decided yet.
     Pending,
-    /// Somebody said yes; not used yet.
+    /// Everybody who had to say yes did; not used yet.
     Granted,
     /// Somebody said no.
     Denied,
@@ -93,6 +98,9 @@ pub struct Approval {
     pub call_id: CallId,
     /// The model turn of the call.
     pub step: u32,
+    /// Which attempt of the call, from 1.
+    #[serde(default = "first", skip_serializing_if = "is_first")]
+    pub attempt: u32,
     /// The tool.
     pub tool_name: String,
     /// Its version.
@@ -115,13 +123,25 @@ pub struct Approval {
     pub shown_text: String,
     /// The bound digest.
     pub digest: Digest,
+    /// Why it is asked, in the words of whoever wrote the rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    /// Whose yes it needs; absent: that of any one person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approvers: Option<Approvers>,
+    /// The question in whose place it stands, with other arguments, and who put it there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited: Option<EditOf>,
     /// When it was asked.
     pub requested_at: Timestamp,
     /// When it becomes too late.
     pub expires_at: Timestamp,
     /// Where it stands.
     pub state: ApprovalState,
-    /// Who decided.
+    /// The yeses so far.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub yeses: Vec<Yes>,
+    /// Who decided; of several, the last.
     pub decided_by: Option<String>,
     /// When.
     pub decided_at: Option<Timestamp>,
@@ -139,6 +159,15 @@ impl Approval {
             state => state,
         }
     }
+}
+
+const fn first() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+const fn is_first(attempt: &u32) -> bool {
+    *attempt == 1
 }
 
 #[cfg(test)]

@@ -7,13 +7,14 @@ mod data;
 mod model;
 mod run;
 mod settled;
+mod signature;
 mod tool;
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub use self::approval::{ApprovalConsumed, ApprovalDecided, ApprovalRequested};
+pub use self::approval::{ApprovalAgreed, ApprovalConsumed, ApprovalDecided, ApprovalEdited, ApprovalRequested};
 pub use self::body::Body;
 pub use self::chain::Chain;
 pub use self::data::EventData;
@@ -23,6 +24,7 @@ pub use self::run::{
     RunWaiting,
 };
 pub use self::settled::{Audit, CallReconciled, Finding, Settled, ToolAnsweredLate, ToolAttemptFailed};
+pub use self::signature::{Sign, Signature, Signed};
 pub use self::tool::{ToolRelaxed, ToolRequested, ToolStarted};
 use crate::digest::Digest;
 use crate::document::DecodeError;
@@ -80,6 +82,10 @@ event_types! {
     ToolRelaxed = "tool.relaxed", Journal, 1;
     /// A person is asked.
     ApprovalRequested = "approval.requested", Journal, 1;
+    /// A person said yes, and others have to as well.
+    ApprovalAgreed = "approval.agreed", Journal, 1;
+    /// A person put other arguments in place of those that were asked about.
+    ApprovalEdited = "approval.edited", Journal, 1;
     /// A person decided, or tried to.
     ApprovalDecided = "approval.decided", Journal, 1;
     /// The approval is used.
@@ -206,9 +212,9 @@ impl NewEvent {
         self.data.body(&self.kind)
     }
 
-    /// The event under its number.
+    /// The event under its number, signed where its body comes with a signer and it is a decision.
     pub fn numbered(self, run_id: RunId, seq: u64, at: Timestamp) -> Event {
-        Event {
+        let mut event = Event {
             v: self.kind.version(),
             run_id,
             seq,
@@ -218,7 +224,13 @@ impl NewEvent {
             call_id: self.call_id,
             data: self.data,
             hash: None,
+        };
+        if let Some(signer) = event.data.take_signer().filter(|_| event.is_decision())
+            && let Some(signed) = event.signed(&*signer)
+        {
+            event.data.replace_text(signed);
         }
+        event
     }
 }
 

@@ -75,6 +75,9 @@ pub struct Meta {
     /// Who found out what became of the call, after its result was lost: `tool`, `late_result`, or a person's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reconciled_by: Option<String>,
+    /// A person put other arguments in place of the model's, and this is the result of those.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub arguments_edited: bool,
 }
 
 impl Meta {

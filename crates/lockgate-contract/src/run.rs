@@ -60,6 +60,9 @@ pub struct Budget {
     pub max_repeated_turns: u32,
     /// Attempts beyond the first, over all calls of the run. Only what did not happen, or may happen twice, is tried again.
     pub max_retries: u32,
+    /// Questions to people; a call beyond them that would ask is refused. Absent: no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_questions: Option<u32>,
 }
 
 impl Default for Budget {
@@ -72,6 +75,7 @@ impl Default for Budget {
             max_environment_failures: 3,
             max_repeated_turns: 6,
             max_retries: 0,
+            max_questions: None,
         }
     }
 }

@@ -79,6 +79,14 @@ fn parse(text: &str) -> Option<Timestamp> {
     Some(Timestamp(((days * 24 + hour) * 60 + minute) * 60_000 + second * 1000 + milli))
 }
 
+/// A span of time as files write it: a whole number and `ms`, `s`, `m` or `h`, such as `500ms`.
+pub fn read_span(text: &str) -> Option<Duration> {
+    const UNITS: [(&str, u64); 4] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)];
+    let (digits, unit) = text.split_at(text.find(|character: char| !character.is_ascii_digit())?);
+    let (_, millis) = UNITS.iter().find(|(word, _)| *word == unit)?;
+    digits.parse::<u64>().ok()?.checked_mul(*millis).map(Duration::from_millis)
+}
+
 /// Days since 1970-01-01 of a date in the proleptic Gregorian calendar.
 fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     // Years begin in March here, so that the leap day is the last day of a year.

@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 use std::panic::AssertUnwindSafe;
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use lockgate_contract::approval::{Approval, ApprovalState, Binding, shown_text};
@@ -10,7 +11,7 @@ use lockgate_contract::effect::{EffectState, Permission};
 use lockgate_contract::event::{ApprovalRequested, Body, EventType, ToolRelaxed};
 use lockgate_contract::ids::ApprovalId;
 use lockgate_contract::outcome::Code;
-use lockgate_contract::ports::{JournalError, PolicyDecision, PolicyRequest, PolicyVerdict};
+use lockgate_contract::ports::{Approvers, JournalError, PolicyDecision, PolicyRequest, PolicyVerdict};
 use lockgate_contract::run::Limit;
 
 use crate::exit::{Exit, Refusal};
@@ -152,22 +153,35 @@ impl<'g> Validated<'g> {
             return Err(self.stale(named, &approval_id));
         }
         let stored = self.gate().journal.approval(&approval_id).await.map_err(|error| storage_unavailable(&error))?;
-        match stored.map(|approval| (approval.state, approval.digest)) {
+        // What a question that stands needs is what its record says; a policy that asks may want more by now.
+        let required = match verdict.decision {
+            PolicyDecision::Ask => self.approvers(verdict),
+            PolicyDecision::Allow | PolicyDecision::Deny => None,
+        };
+        let is_enough = |approval: &Approval| required.as_ref().is_none_or(|required| approval.is_enough_for(required));
+        match stored.map(|approval| (approval.state, approval.digest, is_enough(&approval), approval.reason)) {
             None => {
+                if !self.terms().may_ask {
+                    let audit = "the budget `max_questions` is used up: nobody is asked any more";
+                    return Err(Refusal::new(Code::LimitReached, audit).reason("questions").into());
+                }
                 self.ask(binding, digest, verdict, trail).await?;
                 Err(Exit::Open { code: Code::ApprovalRequired, approval: approval_id, audit: verdict.reason.clone() })
             }
-            Some((_, bound)) if bound != digest => Err(self.stale(&approval_id, &approval_id)),
-            Some((ApprovalState::Granted, _)) => Ok(Grant { approval_id, digest }),
-            Some((ApprovalState::Pending, _)) => {
+            Some((_, bound, ..)) if bound != digest => Err(self.stale(&approval_id, &approval_id)),
+            Some((ApprovalState::Granted, _, true, _)) => Ok(Grant { approval_id, digest }),
+            Some((ApprovalState::Granted, ..)) => {
+                Err(self.no_longer(&approval_id, "is not enough: whose yes it takes has changed since"))
+            }
+            Some((ApprovalState::Pending, ..)) => {
                 Err(Exit::Open { code: Code::ApprovalRequired, approval: approval_id, audit: verdict.reason.clone() })
             }
             // This call was started under it. As long as no result is known, nobody knows what came of that.
-            Some((ApprovalState::Consumed, _)) if spec.effect().changes_something() => {
+            Some((ApprovalState::Consumed, ..)) if spec.effect().changes_something() => {
                 let refusal = approval_refused(ApprovalState::Consumed, &approval_id);
                 Err(refusal.effect_state(EffectState::Unknown).into())
             }
-            Some((state, _)) => Err(approval_refused(state, &approval_id).into()),
+            Some((state, _, _, said)) => Err(self.told(approval_refused(state, &approval_id), said.as_deref()).into()),
         }
     }
 
@@ -191,6 +205,7 @@ impl<'g> Validated<'g> {
             run_id: binding.run_id.clone(),
             call_id: binding.call_id.clone(),
             step: self.call().step,
+            attempt: self.terms().attempt,
             tool_name: spec.name().to_owned(),
             tool_version: spec.version().to_owned(),
             definition: binding.definition,
@@ -202,9 +217,13 @@ impl<'g> Validated<'g> {
             user: scope.subject.user.clone(),
             agent: scope.subject.agent.clone(),
             digest,
+            because: verdict.obligations.because.as_deref().map(|because| gate.scrub(because).into_owned()),
+            approvers: self.approvers(verdict),
+            edited: None,
             requested_at,
-            expires_at: requested_at.after(gate.options.approval_expires),
+            expires_at: requested_at.after(self.open_for(verdict)),
             state: ApprovalState::Pending,
+            yeses: Vec::new(),
             decided_by: None,
             decided_at: None,
             reason: None,
@@ -219,6 +238,8 @@ impl<'g> Validated<'g> {
             expires_at: approval.expires_at,
             reason: gate.scrub(&verdict.reason).into_owned(),
             policies: verdict.policies.clone(),
+            because: approval.because.clone(),
+            approvers: approval.approvers.clone(),
         }));
         match scope.log.ask(approval, trail.pending.clone()).await {
             // Somebody asked the same in the meantime: the question is open, which is all that matters here.
@@ -235,8 +256,31 @@ impl<'g> Validated<'g> {
         }
     }
 
+    /// Whose yes the question takes: the policy's word, or else the gate's own.
+    fn approvers(&self, verdict: &PolicyVerdict) -> Option<Approvers> {
+        verdict.obligations.approvers.clone().or_else(|| self.gate().options.approvers.clone())
+    }
+
+    /// How long the question stays open: never longer than its effect may.
+    fn open_for(&self, verdict: &PolicyVerdict) -> Duration {
+        let options = &self.gate().options;
+        let wanted = verdict.obligations.expires_in.unwrap_or(options.approval_expires);
+        let most = options.approval_max_expires.get(&self.tool().spec().effect());
+        most.map_or(wanted, |most| wanted.min(*most))
+    }
+
+    /// A person's no, with the reason where the model is told it.
+    fn told(&self, refusal: Refusal, said: Option<&str>) -> Refusal {
+        self.gate().with_reason(refusal, said)
+    }
+
     fn stale(&self, named: &ApprovalId, needed: &ApprovalId) -> Exit {
-        let audit = format!("approval `{named}` is bound to something else: this call would need `{needed}`");
+        self.no_longer(named, &format!("is bound to something else: this call would need `{needed}`"))
+    }
+
+    /// An approval that is not what would run now.
+    fn no_longer(&self, named: &ApprovalId, why: &str) -> Exit {
+        let audit = format!("approval `{named}` {why}");
         if self.scope().stale_approval_settles {
             Refusal::new(Code::ApprovalStale, audit).into()
         } else {

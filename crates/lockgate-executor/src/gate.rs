@@ -1,13 +1,15 @@
 //! The gate and what it is built from.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use lockgate_contract::document::{Document, Limits};
+use lockgate_contract::effect::Effect;
 use lockgate_contract::observation::SyntheticObservations;
-use lockgate_contract::ports::{ActionExecutor, Clock, Journal, PolicyEngine, Quota, Redactor};
+use lockgate_contract::ports::{ActionExecutor, Approvers, Clock, Journal, PolicyEngine, Quota, Redactor};
 use lockgate_registry::{Registry, RegistryExecutor};
 
 use crate::error::GateError;
@@ -55,6 +57,12 @@ pub struct GateOptions {
     pub argument_errors: ArgumentErrors,
     /// How long a question to a person stays open.
     pub approval_expires: Duration,
+    /// How long one about this effect stays open at most, whatever a policy says.
+    pub approval_max_expires: BTreeMap<Effect, Duration>,
+    /// Whose yes a question needs where the policy does not say; absent: that of any one person.
+    pub approvers: Option<Approvers>,
+    /// Whether the model is told why a person said no.
+    pub tell_reasons: bool,
     /// How long a caller's idempotency key is remembered.
     pub keep_keys: Duration,
     /// How many calls are admitted.
@@ -69,6 +77,9 @@ impl Default for GateOptions {
             max_argument_bytes: 1 << 20,
             argument_errors: ArgumentErrors::Code,
             approval_expires: Duration::from_mins(10),
+            approval_max_expires: BTreeMap::new(),
+            approvers: None,
+            tell_reasons: false,
             keep_keys: Duration::from_hours(24),
             quotas: Vec::new(),
         }

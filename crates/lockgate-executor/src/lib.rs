@@ -10,6 +10,7 @@
 
 mod authorized;
 mod checked;
+mod decided;
 mod error;
 mod exit;
 mod gate;

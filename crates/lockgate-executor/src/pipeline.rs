@@ -65,6 +65,7 @@ impl Gate {
         if let Ok(tool) = self.registry.resolve(&request.call.tool_name, &scope.allowed) {
             trail.see_tool(&tool);
         }
-        release(trail, Err(Refusal::new(code, why).into()), false).await
+        let refusal = self.with_reason(Refusal::new(code, why), request.terms.said.as_deref());
+        release(trail, Err(refusal.into()), false).await
     }
 }

@@ -151,6 +151,7 @@ fn succeeded(trail: &mut Trail<'_>, checked: Checked) -> (Arc<Settled>, Option<S
         lossy,
         truncated_chars: (truncated_chars > 0).then_some(truncated_chars),
         reconciled_by: (trail.origin == Origin::Question).then(|| BY_TOOL.to_owned()),
+        arguments_edited: trail.terms.edited,
         ..Meta::default()
     };
     let (data, artifact) = match shorten(&scrubbed, gate.options.max_output_bytes) {

@@ -87,6 +87,12 @@ pub struct Terms {
     pub requested_before: bool,
     /// The question that was opened for this call, or that the caller names.
     pub approval: Option<ApprovalId>,
+    /// What the person said who refused that question; for the model only where the gate is set to tell it.
+    pub said: Option<String>,
+    /// Whether a person put these arguments in place of the model's.
+    pub edited: bool,
+    /// Whether a person may still be asked; otherwise a call that would ask is refused.
+    pub may_ask: bool,
     /// Which attempt this would be, from 1.
     pub attempt: u32,
     /// Whether a failed attempt that may be tried again leaves the call open. The run tries again, never the gate.
@@ -108,6 +114,9 @@ impl Default for Terms {
             may_start: true,
             requested_before: false,
             approval: None,
+            said: None,
+            edited: false,
+            may_ask: true,
             attempt: 1,
             may_retry: false,
             unknown_before: false,

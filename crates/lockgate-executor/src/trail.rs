@@ -197,6 +197,7 @@ impl<'g> Trail<'g> {
             meta: Meta {
                 error_id,
                 effect_state: (known_state == EffectState::Unknown).then_some(known_state),
+                arguments_edited: self.terms.edited,
                 ..Meta::default()
             },
             env_reported_completion: false,

@@ -28,6 +28,7 @@ mod place;
 mod recovered;
 mod run;
 mod settled;
+mod signatures;
 mod started;
 mod stop;
 
@@ -64,6 +65,7 @@ pub fn events(events: &[Event]) -> Vec<Defect> {
         defects.push(Defect { invariant: Invariant::Beginning, seqs: Vec::new(), call_id: None, text });
     }
     defects.extend(chain::defect(&in_order));
+    defects.extend(signatures::defect(&in_order));
     let mut ledger = Ledger::default();
     for event in in_order {
         ledger.take(event);

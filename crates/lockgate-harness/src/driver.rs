@@ -83,7 +83,8 @@ impl Runner {
     }
 
     /// The same runner with another observer, beside the one it has.
-    pub(crate) fn observed_by(&self, observer: Observer) -> Self {
+    #[must_use]
+    pub fn observed_by(&self, observer: Observer) -> Self {
         let before = self.options.observer.clone();
         let both: Observer = match before {
             None => observer,

@@ -104,7 +104,7 @@ impl Live {
             Command::CallModel { .. } => true,
             // Arguments that held a secret are known here alone (decision 0008).
             Command::RunCalls(_) | Command::Reconcile(_) | Command::Wait(_) => {
-                let is_known_here = |call: &Call| call.redacted && self.unredacted.contains(&call.call_id);
+                let is_known_here = |call: &Call| call.is_redacted() && self.unredacted.contains(&call.call_id);
                 !self.state.calls().any(|call| call.is_open() && is_known_here(call))
             }
             Command::Settle(_) | Command::Stop(_) | Command::Ended(_) => false,
@@ -167,7 +167,9 @@ impl Live {
     /// The request of a planned call, with its arguments as the model sent them where this process has them.
     pub(crate) fn request(&self, planned: Planned) -> Request {
         let Planned { mut call, terms } = planned;
-        if let Some(raw) = self.raw.get(&call.call_id) {
+        let raw = self.raw.get(&call.call_id);
+        // What a person put in place of the model's arguments is what runs.
+        if let Some(raw) = raw.filter(|_| !terms.edited) {
             call.arguments_text.clone_from(raw);
         }
         Request { call, terms }

@@ -27,6 +27,8 @@ pub struct RunState {
     model_failure: Option<(String, String)>,
     /// Attempts that failed and were not the end of their calls.
     retries: u32,
+    /// Questions that people were asked.
+    questions: u32,
     stop: Option<Stop>,
 }
 
@@ -64,6 +66,7 @@ impl RunState {
             inner_calls: Vec::new(),
             model_failure: None,
             retries: 0,
+            questions: 0,
             stop: None,
         })
     }
@@ -82,7 +85,19 @@ impl RunState {
             Body::ModelResponded(response) => self.responded(event.step, response),
             Body::ModelFailed(failed) => self.model_failure = Some((failed.reason, failed.detail)),
             Body::ToolRequested(requested) => self.requested(event, requested)?,
-            Body::ApprovalRequested(asked) => self.call(event)?.approval = Some(OpenApproval::of(asked)),
+            Body::ApprovalRequested(asked) => {
+                self.call(event)?.approval = Some(OpenApproval::of(asked));
+                self.questions = self.questions.saturating_add(1);
+            }
+            Body::ApprovalEdited(edited) => {
+                if let Some(Stop::WaitingForApproval(waiting)) = &mut self.stop {
+                    waiting
+                        .iter_mut()
+                        .filter(|id| **id == edited.approval_id)
+                        .for_each(|id| *id = edited.edited_as.clone());
+                }
+                self.call(event)?.edit(*edited);
+            }
             Body::ApprovalDecided(decided) => {
                 if let Some(open) = &mut self.call(event)?.approval {
                     open.decide(&decided);
@@ -123,7 +138,7 @@ impl RunState {
             Body::RunLimitReached(reached) => self.stop = Some(Stop::LimitReached(reached.limit)),
             Body::RunCancelled(_) => self.stop = Some(Stop::Cancelled),
             Body::RunNeedsReconciliation(needs) => self.stop = Some(Stop::NeedsReconciliation(needs.calls)),
-            Body::ToolRelaxed(_) | Body::ToolAnsweredLate(_) => {}
+            Body::ToolRelaxed(_) | Body::ToolAnsweredLate(_) | Body::ApprovalAgreed(_) => {}
             Body::Unknown => {
                 // What only informs is kept and skipped; what steers a run must be understood.
                 if event.kind.word().starts_with("run.") || event.kind.word().starts_with("call.") {
@@ -229,6 +244,11 @@ impl RunState {
         self.retries
     }
 
+    /// Questions that people were asked. One that an edit put in place of another is none of its own.
+    pub fn questions(&self) -> u32 {
+        self.questions
+    }
+
     /// When the time of the budget is up.
     pub fn deadline(&self) -> Timestamp {
         self.counted_from.after(self.budget.deadline())
@@ -268,7 +288,14 @@ impl RunState {
 
 /// Whether an event may come from somebody who does not drive the run: a decision, or an answer that comes late.
 fn is_from_elsewhere(kind: &EventType) -> bool {
-    matches!(kind, EventType::ApprovalDecided | EventType::ToolAnsweredLate | EventType::CallReconciled)
+    matches!(
+        kind,
+        EventType::ApprovalAgreed
+            | EventType::ApprovalEdited
+            | EventType::ApprovalDecided
+            | EventType::ToolAnsweredLate
+            | EventType::CallReconciled
+    )
 }
 
 fn body(event: &Event) -> Result<Body, FoldError> {

@@ -8,8 +8,8 @@ use lockgate_contract::digest::Digest;
 use lockgate_contract::document::Limits;
 use lockgate_contract::effect::EffectState;
 use lockgate_contract::event::{
-    ApprovalDecided, ApprovalRequested, CallReconciled, Finding, RespondedCall, Settled, ToolAttemptFailed,
-    ToolRequested, ToolStarted,
+    ApprovalDecided, ApprovalEdited, ApprovalRequested, CallReconciled, Finding, RespondedCall, Settled,
+    ToolAttemptFailed, ToolRequested, ToolStarted,
 };
 use lockgate_contract::ids::{ApprovalId, CallId};
 use lockgate_contract::outcome::{Code, Status};
@@ -65,6 +65,8 @@ pub struct Call {
     pub arguments_digest: Option<Digest>,
     /// The key that its attempts were given, where they change something.
     pub idempotency_key: Option<String>,
+    /// The arguments that a person put in place of the model's.
+    pub edited: Option<String>,
     /// The last question about it.
     pub approval: Option<OpenApproval>,
     /// How it ended, as far as is known by now.
@@ -88,6 +90,8 @@ pub struct OpenApproval {
     pub decided: bool,
     /// How somebody's no settles the call.
     pub refused_as: Option<Code>,
+    /// Why they said no.
+    pub reason: Option<String>,
     /// It was used up.
     pub used: bool,
 }
@@ -112,6 +116,7 @@ impl Call {
             failed_at: None,
             unknown_before: false,
             arguments_digest: None,
+            edited: None,
             approval: None,
             settled: None,
             told: None,
@@ -133,7 +138,8 @@ impl Call {
         Self { parent, requested: true, ..Self::of(step, proposed) }
     }
 
-    /// The call as it goes to the gate, with its arguments as the journal has them.
+    /// The call as it goes to the gate: with its arguments as the journal has them, or with those that a person put in their
+    /// place. The model's turn stays as the model wrote it.
     pub(crate) fn tool_call(&self) -> ToolCall {
         ToolCall {
             call_id: self.call_id.clone(),
@@ -141,7 +147,7 @@ impl Call {
             parent: self.parent.clone(),
             provider_call_id: self.provider_call_id.clone(),
             tool_name: self.tool_name.clone(),
-            arguments_text: self.arguments_text.clone(),
+            arguments_text: self.edited.as_ref().unwrap_or(&self.arguments_text).clone(),
             language: self.language,
         }
     }
@@ -177,10 +183,34 @@ impl Call {
         self.told.as_ref().or(self.settled.as_ref())
     }
 
+    /// Whether the stored arguments are not what would run: a secret was taken out of them.
+    pub(crate) fn is_redacted(&self) -> bool {
+        self.redacted && self.edited.is_none()
+    }
+
     /// Whether the stored arguments are those that were run: no secret was taken out of them.
     pub(crate) fn has_its_arguments(&self) -> bool {
-        let stored = || Some(Arguments::parse(&self.arguments_text, Limits::ARGUMENTS).ok()?.digest());
-        !self.redacted && self.arguments_digest.is_none_or(|started| stored() == Some(started))
+        let text = self.edited.as_ref().unwrap_or(&self.arguments_text);
+        let stored = || Some(Arguments::parse(text, Limits::ARGUMENTS).ok()?.digest());
+        !self.is_redacted() && self.arguments_digest.is_none_or(|started| stored() == Some(started))
+    }
+
+    /// Another question stands in place of the open one, about other arguments.
+    pub(crate) fn edit(&mut self, edited: ApprovalEdited) {
+        let Some(open) = &mut self.approval else { return };
+        if open.approval_id != edited.approval_id {
+            return;
+        }
+        *open = OpenApproval {
+            approval_id: edited.edited_as,
+            decided: false,
+            refused_as: None,
+            reason: None,
+            used: false,
+            tool_version: std::mem::take(&mut open.tool_version),
+            expires_at: open.expires_at,
+        };
+        self.edited = Some(edited.arguments_text);
     }
 
     /// An attempt was started.
@@ -235,6 +265,7 @@ impl OpenApproval {
             expires_at: asked.expires_at,
             decided: false,
             refused_as: None,
+            reason: None,
             used: false,
         }
     }
@@ -251,5 +282,6 @@ impl OpenApproval {
             "withdrawn" => Some(Code::ApprovalWithdrawn),
             _ => None,
         };
+        self.reason = self.refused_as.and_then(|_| decided.reason.clone());
     }
 }

@@ -16,6 +16,11 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     std::fs::read(path)
 }
 
+/// The file, to be read from its beginning.
+pub fn open(path: &Path) -> io::Result<impl Read> {
+    File::open(path)
+}
+
 /// The first `count` bytes of the file, or fewer where it is shorter.
 pub fn read_start(path: &Path, count: u64) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
@@ -87,6 +92,17 @@ impl Drop for NewFile {
 /// Makes the folder and those above it, where they are absent.
 pub fn create_dir_all(path: &Path) -> io::Result<()> {
     std::fs::create_dir_all(path)
+}
+
+/// The names in a folder, sorted; those that are no UTF-8 are left out. The empty path is the working directory.
+pub fn names_in(folder: &Path) -> io::Result<Vec<String>> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        names.extend(entry?.file_name().into_string());
+    }
+    names.sort_unstable();
+    Ok(names)
 }
 
 /// The absolute path of something that exists, with every symbolic link followed.

@@ -20,6 +20,20 @@ impl Ids for RandomIds {
     }
 }
 
+/// Random bytes for a key, from the operating system's generator alone.
+///
+/// # Errors
+///
+/// Where the system has none to give: nothing else is good enough for a secret.
+pub fn secret_bytes() -> std::io::Result<[u8; 32]> {
+    let mut bytes = [0; 32];
+    for part in bytes.chunks_mut(8) {
+        let bits = getrandom::u64().map_err(|error| std::io::Error::other(error.to_string()))?;
+        part.copy_from_slice(&bits.to_le_bytes());
+    }
+    Ok(bytes)
+}
+
 /// The same bits never come twice from one process, and hardly from two: the counter tells calls apart, time and address
 /// (which the system places at random) tell processes apart.
 fn without_the_system() -> u64 {

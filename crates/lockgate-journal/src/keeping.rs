@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use lockgate_contract::approval::{Approval, ApprovalState};
-use lockgate_contract::event::{Body, Chain};
+use lockgate_contract::approval::{Approval, ApprovalState, Yes};
+use lockgate_contract::event::{Body, Chain, Event};
 use lockgate_contract::ports::{CallState, JournalError, KeptCall, KeptKey, KeptRun, Prune, Pruned, WhyKept};
 use lockgate_contract::run::RunStatus;
 use lockgate_contract::time::Timestamp;
@@ -53,7 +53,9 @@ pub fn holds_together(run: &KeptRun) -> Result<Vec<Approval>, String> {
     let mut asked = Vec::with_capacity(run.questions.len());
     for question in &run.questions {
         let approval = match question.approval() {
-            Ok(approval) if approval.run_id == run.run_id && approval.tenant == run.tenant => approval,
+            Ok(approval) if approval.run_id == run.run_id && approval.tenant == run.tenant => {
+                Approval { yeses: yeses(&approval, run), ..approval }
+            }
             Ok(approval) => return broken(format!("has the question `{}` of another run", approval.approval_id)),
             Err(error) => return broken(format!("has a question that cannot be read: {error}")),
         };
@@ -117,14 +119,15 @@ fn stands_as_said(call: &KeptCall, run: &KeptRun) -> bool {
         _ => said,
     });
     match (said, call.state) {
-        (None, _) | (Some(CallState::Running | CallState::Open), CallState::Running | CallState::Open) => true,
         // An older journal kept a copy of an unknown result as unknown, too.
-        (Some(CallState::Settled), CallState::Unknown) => true,
+        (None, _)
+        | (Some(CallState::Running | CallState::Open), CallState::Running | CallState::Open)
+        | (Some(CallState::Settled), CallState::Unknown) => true,
         (Some(said), kept) => said == kept,
     }
 }
 
-/// A yes is the last thing that somebody said about a question, and he said it in an event.
+/// A yes is the last thing that somebody said about a question, and each of the yeses that it needs stands in an event.
 fn is_decided_as_said(approval: &Approval, run: &KeptRun) -> bool {
     if !matches!(approval.state, ApprovalState::Granted | ApprovalState::Consumed) {
         return true;
@@ -139,7 +142,23 @@ fn is_decided_as_said(approval: &Approval, run: &KeptRun) -> bool {
     });
     decided.is_some_and(|decided| {
         decided.decision == ApprovalState::Granted.word() && Some(&decided.decided_by) == approval.decided_by.as_ref()
-    })
+    }) && (approval.approvers.is_none() || approval.missing_yeses() == 0)
+}
+
+/// The yeses to a question, as its events tell of them.
+fn yeses(question: &Approval, run: &KeptRun) -> Vec<Yes> {
+    let granted = ApprovalState::Granted.word();
+    let said = |event: &Event| match event.body() {
+        Ok(Body::ApprovalAgreed(said)) if said.approval_id == question.approval_id => {
+            Some(Yes { by: said.agreed_by, roles: said.roles, proof: said.proof, at: event.at, reason: said.reason })
+        }
+        Ok(Body::ApprovalDecided(said)) if said.approval_id == question.approval_id && said.decision == granted => {
+            let proof = said.proof.unwrap_or_default();
+            Some(Yes { by: said.decided_by, roles: said.roles, proof, at: event.at, reason: said.reason })
+        }
+        _ => None,
+    };
+    run.events.iter().filter_map(said).collect()
 }
 
 fn has_double<'i>(mut ids: impl Iterator<Item = &'i str>) -> bool {

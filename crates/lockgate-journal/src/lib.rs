@@ -15,6 +15,7 @@ mod open;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod rules;
+mod signing;
 mod sqlite;
 mod stored;
 
@@ -24,4 +25,5 @@ pub use memory::MemoryJournal;
 pub use open::open;
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresClock, PostgresDurability, PostgresJournal, PostgresOptions};
+pub use signing::{InvalidKey, PublicKey, SigningJournal, SigningKey, Unsound};
 pub use sqlite::{SqliteJournal, SqliteOptions};

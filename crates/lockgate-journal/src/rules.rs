@@ -1,34 +1,26 @@
 //! What the journal decides, apart from how it stores: pure functions that every backend asks inside its commit.
 
+mod decided;
+
 use std::sync::Arc;
 
 use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::digest::Digest;
 use lockgate_contract::effect::EffectState;
 use lockgate_contract::event::{
-    ApprovalDecided, Body, CallReconciled, Chain, Event, EventType, Finding, NewEvent, RunLeaseTaken, Settled,
-    ToolAnsweredLate,
+    Body, CallReconciled, Chain, Event, EventType, Finding, NewEvent, RunLeaseTaken, Settled, ToolAnsweredLate,
 };
 use lockgate_contract::ids::{CallId, RunId};
-use lockgate_contract::ports::{
-    CallState, CallerKey, ClaimRefused, Decision, DecisionRefused, JournalError, KeyHolder, Lease, Quota,
-    Settling,
-};
+use lockgate_contract::ports::{CallState, CallerKey, ClaimRefused, JournalError, KeyHolder, Lease, Quota, Settling};
 use lockgate_contract::run::RunStatus;
 use lockgate_contract::time::Timestamp;
+
+pub(crate) use self::decided::{Decided, REFUSED, decide};
 
 /// A question as it is stored when it is asked. Nobody has decided it, whatever the caller's record says: an approval
 /// becomes granted through a decision only.
 pub(crate) fn asked(approval: Approval, lease: &Lease) -> Approval {
-    Approval {
-        run_id: lease.run_id.clone(),
-        state: ApprovalState::Pending,
-        decided_by: None,
-        decided_at: None,
-        reason: None,
-        consumed_at: None,
-        ..approval
-    }
+    Approval { run_id: lease.run_id.clone(), ..approval.undecided() }
 }
 
 /// Whether a claim may use this approval now (architecture rule 6). What is missing counts as bound to something else.
@@ -63,6 +55,11 @@ pub(crate) fn is_answered(approval: &Approval, now: Timestamp) -> bool {
 /// Whether a call that stands so has its result.
 pub(crate) fn has_result(state: CallState) -> bool {
     matches!(state, CallState::Unknown | CallState::Settled)
+}
+
+/// Whether a question still waits for its answer. Where an edit put one in place of another, that one counts.
+pub(crate) fn is_pending(approval: &Approval, now: Timestamp) -> bool {
+    approval.state_at(now) == ApprovalState::Pending
 }
 
 /// The state of a call with this word.
@@ -214,69 +211,6 @@ pub(crate) fn tie(head: Digest, events: &mut [Event]) -> Digest {
         chain.tie(event);
     }
     chain.head()
-}
-
-/// How an event says that a decision was not taken.
-pub(crate) const REFUSED: &str = "refused";
-
-/// What came of a decision: the event that records it, and the new record or why there is none. Both are stored.
-pub(crate) struct Verdict {
-    pub(crate) event: NewEvent,
-    pub(crate) answer: Result<Approval, DecisionRefused>,
-}
-
-/// Takes a decision. A decision that is not taken leaves an event too: the attempt is part of the truth.
-///
-/// Fails, and leaves no event, when the answer is not one that a person can give.
-pub(crate) fn decide(approval: &Approval, decision: &Decision, now: Timestamp) -> Result<Verdict, JournalError> {
-    let state = approval.state_at(now);
-    let open = match (decision.answer, state) {
-        (ApprovalState::Granted | ApprovalState::Denied | ApprovalState::Withdrawn, ApprovalState::Pending)
-        | (ApprovalState::Withdrawn, ApprovalState::Granted) => true,
-        (ApprovalState::Granted | ApprovalState::Denied | ApprovalState::Withdrawn, _) => false,
-        (answer @ (ApprovalState::Pending | ApprovalState::Expired | ApprovalState::Consumed), _) => {
-            return Err(JournalError::unavailable(format_args!("`{}` is not an answer to a question", answer.word())));
-        }
-    };
-    let id = || approval.approval_id.clone();
-    let verdict = if !open {
-        let reason = match state {
-            ApprovalState::Expired => "expired".to_owned(),
-            state => format!("already_{}", state.word()),
-        };
-        refused(approval, decision, reason, DecisionRefused::NotOpen { approval: id(), state })
-    } else if decision.digest.as_ref().is_some_and(|shown| *shown != approval.digest) {
-        refused(approval, decision, "digest".to_owned(), DecisionRefused::Digest(id()))
-    } else {
-        taken(approval, decision, now)
-    };
-    Ok(verdict)
-}
-
-fn taken(approval: &Approval, decision: &Decision, now: Timestamp) -> Verdict {
-    let decided = Approval {
-        state: decision.answer,
-        decided_by: Some(decision.by.clone()),
-        decided_at: Some(now),
-        reason: decision.reason.clone(),
-        ..approval.clone()
-    };
-    let event = decided_event(approval, decision, decision.answer.word(), decision.reason.clone());
-    Verdict { event, answer: Ok(decided) }
-}
-
-fn refused(approval: &Approval, decision: &Decision, reason: String, refusal: DecisionRefused) -> Verdict {
-    Verdict { event: decided_event(approval, decision, REFUSED, Some(reason)), answer: Err(refusal) }
-}
-
-fn decided_event(approval: &Approval, decision: &Decision, word: &str, reason: Option<String>) -> NewEvent {
-    let body = Body::ApprovalDecided(ApprovalDecided {
-        approval_id: approval.approval_id.clone(),
-        decision: word.to_owned(),
-        decided_by: decision.by.clone(),
-        reason,
-    });
-    NewEvent::new(approval.step, Some(approval.call_id.clone()), body)
 }
 
 /// What events make of the status in the run's row. The row is a projection for lists; the truth is the fold over the

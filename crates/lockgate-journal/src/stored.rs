@@ -1,7 +1,7 @@
 //! From what a database holds to the words of the contract, and back: the same for every backend that has columns. A value
 //! that the contract does not know is [`JournalError::Corrupt`], never a guess.
 
-use lockgate_contract::approval::{Approval, ApprovalState};
+use lockgate_contract::approval::{Approval, ApprovalState, Yes};
 use lockgate_contract::digest::Digest;
 use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::ports::{JournalError, KeptQuestion};
@@ -53,6 +53,8 @@ pub(crate) fn run_status(run: &str, word: &str) -> Result<RunStatus, JournalErro
 /// The columns of a question that change, beside the question itself.
 pub(crate) struct Answered {
     pub(crate) state: String,
+    /// JSON.
+    pub(crate) yeses: String,
     pub(crate) decided_by: Option<String>,
     pub(crate) decided_at: Option<i64>,
     pub(crate) reason: Option<String>,
@@ -61,9 +63,18 @@ pub(crate) struct Answered {
 
 /// A question with what became of it.
 pub(crate) fn approval(question: String, answered: Answered) -> Result<Approval, JournalError> {
-    self::question(question, answered)?
+    let yeses = document(answered.yeses.clone(), || "the yeses to a question".to_owned())?
+        .decode()
+        .map_err(|error| JournalError::Corrupt(format!("the yeses to a question cannot be read: {error}")))?;
+    let asked = self::question(question, answered)?
         .approval()
-        .map_err(|error| JournalError::Corrupt(format!("a question cannot be read: {error}")))
+        .map_err(|error| JournalError::Corrupt(format!("a question cannot be read: {error}")))?;
+    Ok(Approval { yeses, ..asked })
+}
+
+/// How the yeses to a question stand in a column.
+pub(crate) fn yeses(yeses: &[Yes]) -> Result<String, JournalError> {
+    Ok(Document::from_serialize(&yeses).map_err(JournalError::unavailable)?.text().to_owned())
 }
 
 /// The question with its state at `now`.

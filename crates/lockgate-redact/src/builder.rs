@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::document;
 use crate::error::RedactError;
@@ -9,7 +10,7 @@ use crate::key_names::KeyKind;
 use crate::known::{KnownValues, Named};
 use crate::marker::{OPENING, Tagger};
 use crate::prefilter::Prefilter;
-use crate::rules::{CompiledRule, RULES};
+use crate::rules::{self, CompiledRule, Rule};
 use crate::scrubber::Scrubber;
 use crate::secret::SecretValue;
 use crate::structural::{pem, url};
@@ -42,6 +43,8 @@ pub struct ScrubberBuilder {
     key: Box<[u8]>,
     secrets: Vec<Named>,
     allowed: HashSet<[u8; 32]>,
+    /// The rules of the user's files.
+    rules: Vec<Arc<Rule>>,
 }
 
 impl Default for ScrubberBuilder {
@@ -53,7 +56,7 @@ impl Default for ScrubberBuilder {
 impl ScrubberBuilder {
     /// A builder without known values, with [`DEFAULT_KEY`].
     pub fn new() -> Self {
-        Self { key: DEFAULT_KEY.into(), secrets: Vec::new(), allowed: HashSet::new() }
+        Self { key: DEFAULT_KEY.into(), secrets: Vec::new(), allowed: HashSet::new(), rules: Vec::new() }
     }
 
     /// The key of the tags in markers: the same key gives the same tags.
@@ -113,16 +116,38 @@ impl ScrubberBuilder {
         Ok(self)
     }
 
+    /// Adds the token rules of a file beside the built-in ones; `rules.toml` of this crate says how such a file is written.
+    /// `file` is its name, for errors. Each rule's pattern is compiled and each of its examples tried.
+    ///
+    /// # Errors
+    ///
+    /// [`RedactError::RuleFile`] and [`RedactError::Rule`], which say what is wrong where, and
+    /// [`RedactError::ValueInMarker`] when a marker would show a known value. The builder stays as it was.
+    pub fn rules(&mut self, file: &str, text: &str) -> Result<&mut Self, RedactError> {
+        let rules = rules::read(file, text)?;
+        let marker_starts: Vec<String> = rules.iter().map(|rule| marker_start(&rule.label)).collect();
+        let shown = |secret: &&Named| marker_starts.iter().any(|start| start.contains(secret.value.expose()));
+        if let Some(secret) = self.secrets.iter().find(shown) {
+            return Err(RedactError::ValueInMarker { name: secret.name.to_string() });
+        }
+        self.rules.extend(rules);
+        Ok(self)
+    }
+
     /// Builds the searches.
     ///
     /// # Errors
     ///
     /// [`RedactError::Automaton`] when far too many values are known.
     pub fn build(&self) -> Result<Scrubber, RedactError> {
+        let rules: Vec<Arc<Rule>> = match rules::built_in() {
+            Ok(built_in) => built_in.iter().chain(&self.rules).map(Arc::clone).collect(),
+            Err(error) => return Err(RedactError::OwnRules(error)),
+        };
         Ok(Scrubber {
             known: KnownValues::new(self.secrets.clone())?,
-            prefilter: Prefilter::new()?,
-            rules: RULES.iter().map(CompiledRule::new).collect(),
+            prefilter: Prefilter::new(&rules)?,
+            rules: rules.into_iter().map(CompiledRule::new).collect(),
             tagger: Tagger::new(&self.key),
             labels: self.labels(),
             allowed: self.allowed.clone(),
@@ -133,7 +158,7 @@ impl ScrubberBuilder {
     fn labels(&self) -> HashSet<Box<str>> {
         let mut labels = HashSet::from([pem::LABEL, url::LABEL, document::LABEL].map(Box::from));
         labels.extend(KeyKind::ALL.map(|kind| kind.label().into()));
-        labels.extend(RULES.iter().map(|rule| rule.label.into()));
+        labels.extend(rules::built_in().unwrap_or_default().iter().chain(&self.rules).map(|rule| rule.label.clone()));
         labels.extend(self.secrets.iter().map(|secret| secret.name.clone()));
         labels
     }
@@ -145,6 +170,7 @@ impl fmt::Debug for ScrubberBuilder {
             .debug_struct("ScrubberBuilder")
             .field("secrets", &self.secrets)
             .field("allowed", &self.allowed.len())
+            .field("rules", &self.rules.len())
             .finish_non_exhaustive()
     }
 }

@@ -35,7 +35,7 @@ impl Effort {
     /// Where the bytes end that a token can be made of, from `start` on.
     pub(crate) fn end_of_run(&mut self, bytes: &[u8], start: usize) -> usize {
         if !self.run.contains(&start) {
-            let part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-.+/=:%".contains(byte);
+            let part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-.+/=:%~".contains(byte);
             self.run = start..start + bytes[start..].iter().take_while(part).count();
         }
         self.run.end

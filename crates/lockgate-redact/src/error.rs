@@ -38,6 +38,30 @@ pub enum RedactError {
         entry: String,
     },
 
+    /// A file with rules that is none.
+    #[error("the redaction rules in `{file}` cannot be read: {problem}")]
+    RuleFile {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+
+    /// A rule of a file that would not do what it is meant for.
+    #[error("redaction rule `{rule}` in `{file}` cannot be used: {problem}")]
+    Rule {
+        /// The file.
+        file: String,
+        /// The rule's id.
+        rule: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+
+    /// The rules that come with the program, which its tests rule out.
+    #[error(transparent)]
+    OwnRules(&'static Self),
+
     /// So many literals or secrets that no automaton can be built over them.
     #[error("no search automaton can be built over {count} literals")]
     Automaton {
@@ -47,4 +71,17 @@ pub enum RedactError {
         #[source]
         source: Box<aho_corasick::BuildError>,
     },
+}
+
+impl RedactError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::SecretTooShort { .. } => Some("use a longer secret"),
+            Self::ValueInMarker { .. } => Some("use another secret, or name it and the rules differently"),
+            Self::UnusableDigest { .. } => Some("write what `printf %s VALUE | sha256sum` prints"),
+            Self::RuleFile { .. } | Self::Rule { .. } => Some("docs/redaction.md shows how rules are written"),
+            Self::UnusableName { .. } | Self::OwnRules(_) | Self::Automaton { .. } => None,
+        }
+    }
 }

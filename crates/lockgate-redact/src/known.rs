@@ -18,6 +18,9 @@ const MOST_PACKED: usize = 6;
 /// How many escapes around each other are undone: JSON within JSON, a URL within JSON.
 const DEPTH: usize = 2;
 
+/// No byte of a value is longer in a text, in bytes, whatever escapes stand around each other.
+const LONGEST_ESCAPE: usize = 64;
+
 /// One secret with its name.
 #[derive(Debug, Clone)]
 pub(crate) struct Named {
@@ -79,6 +82,36 @@ impl KnownValues {
                 self.find_in(&view, DEPTH - 1, findings);
             }
         }
+    }
+
+    /// Whether a known value of several lines may go on behind a text that ends with a line break. `line` is its last line.
+    ///
+    /// No escape reaches across a line break, so the escapes of the last line are undone alone at first.
+    pub(crate) fn may_go_on(&self, line: &str, text: &str) -> bool {
+        let mut beginnings = self.secrets.iter().flat_map(|secret| {
+            let value = secret.value.expose();
+            value.match_indices('\n').map(move |(at, _)| &value[..=at])
+        });
+        beginnings.any(|beginning| {
+            let above = &beginning[..beginning.len() - 1];
+            let last_line = &beginning[above.rfind('\n').map_or(0, |at| at + 1)..];
+            let near = text.len().saturating_sub(beginning.len() * LONGEST_ESCAPE);
+            self.ends_with(line, last_line) && self.ends_with(&text[text.ceil_char_boundary(near)..], beginning)
+        })
+    }
+
+    /// Whether a text, as it stands or with its escapes undone, ends so.
+    fn ends_with(&self, text: &str, end: &str) -> bool {
+        let views = || self.escapes.iter().filter_map(|&escape| Unescaped::undo_in(text, escape));
+        text.ends_with(end)
+            || views().any(|view| {
+                view.bytes.ends_with(end.as_bytes())
+                    || self
+                        .escapes
+                        .iter()
+                        .filter_map(|&escape| view.undo(escape))
+                        .any(|inner| inner.bytes.ends_with(end.as_bytes()))
+            })
     }
 
     fn find_in<'a>(&'a self, view: &Unescaped, depth: usize, findings: &mut Vec<Finding<'a>>) {

@@ -12,9 +12,10 @@
 //! ```
 //!
 //! - [`ScrubberBuilder`] takes the known values and makes a [`Scrubber`].
+//! - [`Scrubber::stream`] scrubs a text that comes in pieces.
 //! - The prefilter is one packed search for short literals; rules then look at the places of their literals only, so a
 //!   clean text costs one pass (two with known values) and no allocation.
-//! - Token rules are data: `rules/table.rs`, with examples that tests run.
+//! - Token rules are data: `rules.toml`, with examples that tests run; [`ScrubberBuilder::rules`] adds a file like it.
 //! - Placeholders (`<token>`, `${TOKEN}`, `changeme`) and the keys that vendors print in their manuals stay.
 //!
 //! Not found: a value that is cut into pieces, compressed, encrypted, or encoded in a way that is not listed at
@@ -35,6 +36,7 @@ mod prefilter;
 mod rules;
 mod scrubber;
 mod secret;
+mod stream;
 mod structural;
 mod unescaped;
 
@@ -42,3 +44,4 @@ pub use builder::{DEFAULT_KEY, MINIMUM_LENGTH, ScrubberBuilder};
 pub use error::RedactError;
 pub use scrubber::Scrubber;
 pub use secret::SecretValue;
+pub use stream::Stream;

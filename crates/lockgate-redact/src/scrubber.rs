@@ -81,6 +81,20 @@ impl Scrubber {
         places
     }
 
+    /// Which parts of a text a first look finds: in order, those that overlap as one.
+    pub(crate) fn places(&self, text: &str) -> Vec<Range<usize>> {
+        let mut ranges: Vec<Range<usize>> = self.findings(text).into_iter().map(|finding| finding.range).collect();
+        ranges.sort_unstable_by_key(|range| range.start);
+        ranges.dedup_by(|next, range| {
+            let overlap = next.start < range.end;
+            if overlap {
+                range.end = range.end.max(next.end);
+            }
+            overlap
+        });
+        ranges
+    }
+
     fn pass(&self, text: &str, context: Option<Finding<'_>>) -> Option<String> {
         let mut findings = self.findings(text);
         findings.extend(context.filter(|finding| !self.is_allowed(finding.value)));

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lockgate_config::{
-    ArgumentErrorsRule, ConfigError, CoreSet, DEFAULT_JOURNAL, GateTable, ModelTable, QuotaTable, RunFile,
-    ToolsTable, UnknownFieldsRule,
+    ArgumentErrorsRule, ConfigError, CoreSet, DEFAULT_JOURNAL, GateTable, JournalTable, ModelTable, NotifyBy,
+    NotifyTable, PolicyEngineWord, QuotaTable, RunFile, ToolsTable, UnknownFieldsRule,
 };
+#[cfg(feature = "cedar")]
+use lockgate_config::{PolicyMode, PolicyTable};
 use lockgate_contract::nearest::nearest;
-use lockgate_contract::ports::{Journal, ModelAdapter, Redactor, Visibility};
+use lockgate_contract::ports::{Journal, ModelAdapter, PolicyEngine, Redactor, Visibility};
 use lockgate_contract::run::RunKind;
 use lockgate_contract::subject::Subject;
 use lockgate_contract::tool::{InvalidSpec, ToolSpec};
@@ -17,9 +19,14 @@ use lockgate_executor::{ArgumentErrors, Gate, GateError, GateOptions};
 use lockgate_harness::{AgentRun, DirectCall, RunState, Runner, RunnerOptions};
 use lockgate_host::clock::SystemClock;
 use lockgate_host::randomness::RandomIds;
-use lockgate_journal::OpenError;
+use lockgate_journal::{InvalidKey, OpenError, SigningJournal, SigningKey};
 use lockgate_models::{ChatCompletions, ChatCompletionsOptions, OptionsError, ScriptError, ScriptedModel};
+use lockgate_notify::{Notifier, Program, Target, TargetError, Webhook};
 use lockgate_policy::NativePolicy;
+#[cfg(feature = "cedar")]
+use lockgate_policy::ShadowedPolicy;
+#[cfg(feature = "cedar")]
+use lockgate_policy::cedar::{CedarPolicy, RuleFiles, RulesRefused};
 use lockgate_redact::{RedactError, Scrubber, ScrubberBuilder, SecretValue};
 use lockgate_registry::schema::UnknownFields;
 use lockgate_registry::{Discovery, RegisterError, RegisteredTool, Registry, RegistryRules, Standing};
@@ -39,8 +46,13 @@ pub struct Assembly {
     pub registry: Arc<Registry>,
     /// Where the truth is kept.
     pub journal: Arc<dyn Journal>,
+    /// The rules that decide, or that are tried in the shadow, where the file names some.
+    #[cfg(feature = "cedar")]
+    pub cedar: Option<Arc<CedarPolicy>>,
     /// The gate over all of it.
     pub gate: Arc<Gate>,
+    /// Who is told that people are asked.
+    pub notifier: Arc<Notifier>,
     /// What the subject may see, within the file's `allow`.
     pub discovery: Discovery,
     /// What an operator should know, and what stops nothing.
@@ -60,6 +72,8 @@ pub struct Overrides {
     pub resolvers: Option<Resolvers>,
     /// A project's own rule that hides tools from subjects, beyond what the run file and the tools say.
     pub visibility: Option<Arc<dyn Visibility>>,
+    /// Who decides whether a call may run, in place of what the run file says.
+    pub policy: Option<Arc<dyn PolicyEngine>>,
 }
 
 /// Why a run file does not become a gate. Nothing was started.
@@ -86,6 +100,13 @@ pub enum AssemblyError {
     /// A gate that would not hold.
     #[error(transparent)]
     Gate(#[from] GateError),
+    /// Rules that do not load.
+    #[cfg(feature = "cedar")]
+    #[error(transparent)]
+    Rules(#[from] RulesRefused),
+    /// Rules that this build cannot read.
+    #[error("`policy.engine` is `cedar`, and this build has no Cedar")]
+    NoCedar,
     /// A secret that cannot be kept.
     #[error("the secret in `{variable}` cannot be kept from leaving: {cause}")]
     Secret {
@@ -103,9 +124,38 @@ pub enum AssemblyError {
         /// Where it came from.
         source_of_tool: String,
     },
+    /// Somebody who cannot be told.
+    #[error("`notify` in the run file cannot be used: {0}")]
+    Notify(#[from] TargetError),
     /// The redaction rules.
     #[error(transparent)]
     Redact(#[from] RedactError),
+    /// A file with redaction rules that is not there.
+    #[error("the redaction rules in `{}` cannot be read: {cause}", .path.display())]
+    RedactionRules {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// The key that signs decisions is not there.
+    #[error("the key that signs decisions cannot be read from `{place}`: {cause}")]
+    NoSignKey {
+        /// The environment variable or the file.
+        place: String,
+        /// Why.
+        cause: String,
+    },
+    /// The key that signs decisions is none.
+    #[error("what signs decisions, in `{place}`, is no key: {cause}")]
+    InvalidSignKey {
+        /// The environment variable or the file.
+        place: String,
+        /// What a key looks like.
+        #[source]
+        cause: InvalidKey,
+    },
     /// A rule that would be about nothing: a pin of `subject.versions`, or a `[[quota]]`.
     #[error("`{rule}` names `{tool}`, and no tool has this name")]
     UnknownTool {
@@ -141,6 +191,9 @@ impl AssemblyError {
             Self::Source(error) => error.hint(),
             Self::Script(error) => error.hint().map(str::to_owned),
             Self::Model(error) => error.hint().map(str::to_owned),
+            #[cfg(feature = "cedar")]
+            Self::Rules(error) => error.hint().map(str::to_owned),
+            Self::NoCedar => Some("build it with the feature `cedar`".to_owned()),
             Self::Secret { variable, .. } => {
                 Some(format!("use a longer secret, or take `{variable}` out of `tools.secrets_from_env`"))
             }
@@ -151,7 +204,16 @@ impl AssemblyError {
             }
             Self::Missing { key, .. } => Some(format!("add `{key}`")),
             Self::Register(RegisterError::Duplicate { .. }) => Some("rename one of them".to_owned()),
-            Self::Root(_) | Self::Register(_) | Self::Spec(_) | Self::Gate(_) | Self::Redact(_) => None,
+            Self::NoSignKey { .. } | Self::InvalidSignKey { .. } => {
+                Some("`lockgate journal keygen FILE` makes a key".to_owned())
+            }
+            Self::Redact(error) => error.hint().map(str::to_owned),
+            Self::Root(_)
+            | Self::Register(_)
+            | Self::Notify(_)
+            | Self::Spec(_)
+            | Self::Gate(_)
+            | Self::RedactionRules { .. } => None,
         }
     }
 }
@@ -164,7 +226,7 @@ pub fn open_journal(url: &str) -> Result<Arc<dyn Journal>, AssemblyError> {
 /// A runner over a journal and no tools: for what runs nothing, such as writing down what became of a call.
 pub fn without_tools(journal: Arc<dyn Journal>) -> Result<Runner, AssemblyError> {
     let registry = Arc::new(Registry::default());
-    let redactor = Arc::new(scrubber(&ToolsTable::default(), &mut Vec::new())?);
+    let redactor = Arc::new(ScrubberBuilder::new().build()?);
     let gate = Gate::builder(registry, Arc::new(NativePolicy::new()), journal, redactor, Arc::new(SystemClock));
     Ok(Runner::new(Arc::new(gate.build()?), Arc::new(RandomIds), RunnerOptions::default()))
 }
@@ -184,7 +246,10 @@ impl Assembly {
         let run_file = RunFile::read(path)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let mut warnings = Vec::new();
-        let redactor = Arc::new(scrubber(&run_file.tools, &mut warnings)?);
+        let sign_key = sign_key(&run_file.journal, &folder)?;
+        let redactor: Arc<dyn Redactor> = Arc::new(scrubber(&run_file, &folder, sign_key.as_ref(), &mut warnings)?);
+        let notifier = Arc::new(Notifier::new(targets(&run_file.notify)?, Arc::clone(&redactor)));
+        warnings.extend(run_file.approvals.too_few());
         let mut registry = Registry::new(RegistryRules { unknown_fields: unknown_fields(&run_file.gate) });
         if let Some(visibility) = overrides.visibility {
             registry = registry.with_visibility(visibility);
@@ -207,18 +272,35 @@ impl Assembly {
             let url = overrides.journal_url.as_deref().or(run_file.journal.url.as_deref());
             open_journal(url.unwrap_or(DEFAULT_JOURNAL))?
         };
-        let gate = Gate::builder(
-            Arc::clone(&registry),
-            Arc::new(NativePolicy::new()),
-            Arc::clone(&journal),
-            redactor,
-            Arc::new(SystemClock),
-        )
-        .options(gate_options(&run_file))
-        .build()?;
+        let journal = match sign_key {
+            Some(key) => Arc::new(SigningJournal::new(journal, Arc::new(key))),
+            None => journal,
+        };
+        let policy = match overrides.policy {
+            Some(engine) => Policy::new(engine),
+            None => Policy::of(&run_file, &folder, &registry)?,
+        };
+        #[cfg(feature = "cedar")]
+        warnings
+            .extend(policy.cedar.iter().flat_map(|cedar| cedar.rules().warnings().to_vec()).map(|it| it.to_string()));
+        let gate =
+            Gate::builder(Arc::clone(&registry), policy.engine, Arc::clone(&journal), redactor, Arc::new(SystemClock))
+                .options(gate_options(&run_file))
+                .build()?;
         // Absolute, so that a resume from another folder finds this file and no other.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        Ok(Self { run_file, path, registry, journal, gate: Arc::new(gate), discovery, warnings })
+        Ok(Self {
+            run_file,
+            path,
+            registry,
+            journal,
+            #[cfg(feature = "cedar")]
+            cedar: policy.cedar,
+            gate: Arc::new(gate),
+            notifier,
+            discovery,
+            warnings,
+        })
     }
 
     /// A runner with the run file's model.
@@ -238,7 +320,9 @@ impl Assembly {
     pub fn caller(&self, options: RunnerOptions) -> Runner {
         let parallel_reads = self.run_file.gate.parallel_reads.unwrap_or(options.parallel_reads);
         let chain = self.run_file.journal.chain || options.chain;
-        Runner::new(Arc::clone(&self.gate), Arc::new(RandomIds), RunnerOptions { parallel_reads, chain, ..options })
+        let runner = RunnerOptions { parallel_reads, chain, ..options };
+        let runner = Runner::new(Arc::clone(&self.gate), Arc::new(RandomIds), runner);
+        if self.notifier.is_silent() { runner } else { runner.observed_by(self.notifier.observer()) }
     }
 
     /// The run that the file describes.
@@ -282,6 +366,55 @@ impl Assembly {
 
     fn missing(&self, key: &'static str) -> AssemblyError {
         AssemblyError::Missing { path: self.path.clone(), key }
+    }
+}
+
+/// Who decides whether a call may run.
+struct Policy {
+    engine: Arc<dyn PolicyEngine>,
+    #[cfg(feature = "cedar")]
+    cedar: Option<Arc<CedarPolicy>>,
+}
+
+impl Policy {
+    fn new(engine: Arc<dyn PolicyEngine>) -> Self {
+        Self {
+            engine,
+            #[cfg(feature = "cedar")]
+            cedar: None,
+        }
+    }
+
+    /// What the table `[policy]` asks for.
+    fn of(file: &RunFile, folder: &Path, registry: &Registry) -> Result<Self, AssemblyError> {
+        match file.policy.engine {
+            PolicyEngineWord::Native => Ok(Self::new(Arc::new(NativePolicy::new()))),
+            #[cfg(feature = "cedar")]
+            PolicyEngineWord::Cedar => Ok(Self::cedar(&file.policy, folder, registry)?),
+            #[cfg(not(feature = "cedar"))]
+            PolicyEngineWord::Cedar => {
+                let _ = (folder, registry);
+                Err(AssemblyError::NoCedar)
+            }
+        }
+    }
+
+    #[cfg(feature = "cedar")]
+    fn cedar(table: &PolicyTable, folder: &Path, registry: &Registry) -> Result<Self, RulesRefused> {
+        let files = RuleFiles::new(folder, table.files.iter().cloned());
+        let tools = registry.tools();
+        let rules = CedarPolicy::read(files, tools.iter().map(|tool| tool.spec()), Arc::new(SystemClock))?;
+        Ok(match table.mode {
+            PolicyMode::Enforce => {
+                let cedar = Arc::new(rules);
+                Self { engine: Arc::clone(&cedar) as Arc<dyn PolicyEngine>, cedar: Some(cedar) }
+            }
+            PolicyMode::Shadow => {
+                let cedar = Arc::new(rules.in_shadow());
+                let engine = ShadowedPolicy::new(NativePolicy::new(), Arc::clone(&cedar));
+                Self { engine: Arc::new(engine), cedar: Some(cedar) }
+            }
+        })
     }
 }
 
@@ -362,17 +495,82 @@ fn check_shown(spec: &ToolSpec, redactor: &dyn Redactor) -> Result<(), AssemblyE
     Ok(())
 }
 
+/// The key that signs decisions, where there is one. A key that cannot be used stops everything: nothing is left unsigned in
+/// silence.
+fn sign_key(table: &JournalTable, folder: &Path) -> Result<Option<SigningKey>, AssemblyError> {
+    let (place, text) = match (&table.sign_key_env, &table.sign_key_file) {
+        (Some(variable), _) => (variable.clone(), std::env::var(variable).map_err(|error| error.to_string())),
+        (None, Some(file)) => {
+            let path = folder.join(file);
+            (path.display().to_string(), lockgate_host::files::read_to_string(&path).map_err(|error| error.to_string()))
+        }
+        (None, None) => return Ok(None),
+    };
+    match text {
+        Ok(text) => SigningKey::parse(&text).map(Some).map_err(|cause| AssemblyError::InvalidSignKey { place, cause }),
+        Err(cause) => Err(AssemblyError::NoSignKey { place, cause }),
+    }
+}
+
+/// The variables whose values must never leave, each with the key that names it.
+fn secrets(file: &RunFile) -> Vec<(&'static str, &str)> {
+    let of_tools = file.tools.secrets_from_env.iter().map(|variable| ("tools.secrets_from_env", variable.as_str()));
+    let of_hooks = file.notify.iter().filter_map(|table| Some(("notify.secret_env", table.secret_env.as_deref()?)));
+    of_tools.chain(of_hooks).collect()
+}
+
+/// Who is told. A webhook whose secret is not set is left out: nothing leaves unsigned.
+fn targets(tables: &[NotifyTable]) -> Result<Vec<Target>, TargetError> {
+    let mut targets = Vec::new();
+    for table in tables {
+        match table.by() {
+            Ok(NotifyBy::Webhook { url, secret_env }) => {
+                let secret = std::env::var(secret_env).unwrap_or_default();
+                if !secret.is_empty() {
+                    targets.push(Target::Webhook(Webhook::new(url, secret, table.timeout())?));
+                }
+            }
+            Ok(NotifyBy::Command(command)) => {
+                targets.push(Target::Program(Program::new(command.to_vec(), table.env.clone(), table.timeout())?));
+            }
+            // INVARIANT: a run file that says both or neither is not read.
+            Err(_) => {}
+        }
+    }
+    Ok(targets)
+}
+
 /// The redactor, with the values that must never leave.
-fn scrubber(table: &ToolsTable, warnings: &mut Vec<String>) -> Result<Scrubber, AssemblyError> {
+fn scrubber(
+    file: &RunFile,
+    folder: &Path,
+    sign_key: Option<&SigningKey>,
+    warnings: &mut Vec<String>,
+) -> Result<Scrubber, AssemblyError> {
     let mut builder = ScrubberBuilder::new();
-    for variable in &table.secrets_from_env {
+    if let Some(key) = sign_key {
+        // Also where only the digits are shown.
+        let text = key.to_text();
+        let digits = text.rsplit(':').next().unwrap_or_default();
+        builder.secret("journal.sign_key", SecretValue::new(digits))?;
+    }
+    for name in &file.redaction.rules {
+        let path = folder.join(name);
+        let text = lockgate_host::files::read_to_string(&path)
+            .map_err(|cause| AssemblyError::RedactionRules { path: path.clone(), cause })?;
+        builder.rules(name, &text)?;
+    }
+    for digest in &file.redaction.allow {
+        builder.allow_digest(digest)?;
+    }
+    for (key, variable) in secrets(file) {
         match std::env::var(variable) {
             Ok(value) if !value.is_empty() => {
                 builder
                     .secret(variable, SecretValue::new(value))
-                    .map_err(|cause| AssemblyError::Secret { variable: variable.clone(), cause })?;
+                    .map_err(|cause| AssemblyError::Secret { variable: variable.to_owned(), cause })?;
             }
-            _ => warnings.push(format!("`tools.secrets_from_env` names `{variable}`, which is not set")),
+            _ => warnings.push(format!("`{key}` names `{variable}`, which is not set")),
         }
     }
     Ok(builder.build()?)
@@ -395,6 +593,9 @@ fn gate_options(file: &RunFile) -> GateOptions {
             ArgumentErrorsRule::DeclaredPaths => ArgumentErrors::DeclaredPaths,
         },
         approval_expires: file.approvals.expires.map_or(default.approval_expires, TimeSpan::as_duration),
+        approval_max_expires: file.approvals.max_expires(),
+        approvers: file.approvals.approvers(),
+        tell_reasons: file.approvals.tell_reasons,
         keep_keys: file.gate.keep_idempotency_keys.map_or(default.keep_keys, TimeSpan::as_duration),
         quotas: file.quota.iter().map(QuotaTable::quota).collect(),
         ..default

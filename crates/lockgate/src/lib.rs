@@ -22,6 +22,8 @@ pub use lockgate_journal as journal;
 #[doc(inline)]
 pub use lockgate_models as models;
 #[doc(inline)]
+pub use lockgate_notify as notify;
+#[doc(inline)]
 pub use lockgate_policy as policy;
 #[doc(inline)]
 pub use lockgate_redact as redact;

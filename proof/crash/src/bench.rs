@@ -118,11 +118,8 @@ impl<'s> Bench<'s> {
             let pending = ApprovalFilter { run_id: Some(run_id(self.scope)), state: Some(ApprovalState::Pending) };
             for approval in journal.approvals(pending).await.map_err(|error| failed(&error))? {
                 let decision = Decision {
-                    approval_id: approval.approval_id,
-                    answer: ApprovalState::Granted,
-                    by: "somebody".to_owned(),
-                    reason: None,
                     digest: Some(approval.digest),
+                    ..Decision::new(approval.approval_id, ApprovalState::Granted, "somebody")
                 };
                 journal.decide(decision).await.map_err(|error| failed(&error))?;
             }

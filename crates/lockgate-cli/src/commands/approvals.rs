@@ -1,17 +1,34 @@
 //! `lockgate approvals`: the questions that wait for a person.
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
 use clap::{Args, Subcommand, ValueEnum};
+use lockgate::assembly::{Assembly, Overrides, without_tools};
+use lockgate::config::ApprovalsTable;
 use lockgate::contract::approval::{Approval, ApprovalState};
 use lockgate::contract::arguments::Arguments as CallArguments;
 use lockgate::contract::digest::Digest;
-use lockgate::contract::ports::{ApprovalFilter, Decision};
+use lockgate::contract::document::Limits;
+use lockgate::contract::ids::ApprovalId;
+use lockgate::contract::ports::{ApprovalFilter, Clock as _, Decision};
 use lockgate::contract::run::RunKind;
+use lockgate::executor::Gate;
+use lockgate::harness::RunState;
+use lockgate::host::clock::SystemClock;
+use lockgate::host::files;
+use lockgate::notify::{News, Notifier, Reminders};
+use lockgate::sources::mock::TimeSpan;
 
 use crate::arguments::Format;
+use crate::commands::TO_BE_TOLD;
+use crate::commands::call::standard_input;
+use crate::commands::runs::handlers;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::person::{session_user, somebody};
+use crate::person::{proof, session_user, somebody, system_user};
 use crate::render::approval::{decided, show as shown, table};
 use crate::stored::{JournalArgument, Stored};
 
@@ -27,11 +44,12 @@ enum Command {
     List(List),
     Show(Show),
     /// Say yes: the call runs when its run is resumed
-    Approve(Decide),
+    Approve(Approve),
     /// Say no
     Deny(Decide),
     /// Take an approval back before it is used
     Withdraw(Decide),
+    Remind(Remind),
 }
 
 /// List approvals, oldest first
@@ -62,13 +80,35 @@ struct Show {
     journal: JournalArgument,
 }
 
+/// Tell again of the questions of a run file's runs that wait, as its `notify` says
+#[derive(Debug, Args)]
+struct Remind {
+    /// The run file (TOML)
+    #[arg(value_name = "RUNFILE")]
+    run_file: PathBuf,
+    /// Only of those that stand for so long [default: `remind_after` of the run file, or all]
+    #[arg(long, value_name = "TIME")]
+    after: Option<TimeSpan>,
+    #[command(flatten)]
+    journal: JournalArgument,
+}
+
+#[derive(Debug, Args)]
+struct Approve {
+    #[command(flatten)]
+    decide: Decide,
+    /// Say yes to other arguments, in place of those that were asked about: a file with a JSON object, or `-`
+    #[arg(long, value_name = "FILE")]
+    edit: Option<PathBuf>,
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Deciding runs nothing: resuming the run does.
 
 Exit codes:
   0  decided
-  1  the decision was not taken: it was decided before, used, or is too late
+  1  the decision was not taken: it was decided before, used, is too late, or is not yours to take
   2  usage or configuration, or there is no such approval")]
 struct Decide {
     /// The approval's id, or the start of it
@@ -117,9 +157,13 @@ pub(crate) async fn execute(arguments: Arguments, output: &Output) -> Result<Exi
     match arguments.command {
         Command::List(arguments) => list(arguments, output).await,
         Command::Show(arguments) => show(arguments, output).await,
-        Command::Approve(arguments) => decide(arguments, ApprovalState::Granted, output).await,
-        Command::Deny(arguments) => decide(arguments, ApprovalState::Denied, output).await,
-        Command::Withdraw(arguments) => decide(arguments, ApprovalState::Withdrawn, output).await,
+        Command::Approve(Approve { decide: arguments, edit }) => {
+            let edit = edit.as_deref().map(edited).transpose()?;
+            decide(arguments, ApprovalState::Granted, edit, output).await
+        }
+        Command::Deny(arguments) => decide(arguments, ApprovalState::Denied, None, output).await,
+        Command::Remind(arguments) => remind(arguments, output).await,
+        Command::Withdraw(arguments) => decide(arguments, ApprovalState::Withdrawn, None, output).await,
     }
 }
 
@@ -153,7 +197,7 @@ async fn show(arguments: Show, output: &Output) -> Result<Exit, CliError> {
     let stored = Stored::open(arguments.journal.journal.as_deref())?;
     let approval = stored.find_approval(&arguments.id).await?;
     match arguments.format {
-        Format::Human => output.text(&shown(&approval)),
+        Format::Human => output.text(&shown(&approval, before(&stored, &approval).await?.as_ref(), SystemClock.now())),
         Format::Json => output.object(&approval),
         Format::Jsonl => output.line(&approval),
     }
@@ -168,34 +212,149 @@ async fn show(arguments: Show, output: &Output) -> Result<Exit, CliError> {
     Ok(Exit::Ok)
 }
 
-async fn decide(arguments: Decide, answer: ApprovalState, output: &Output) -> Result<Exit, CliError> {
-    let by = arguments.by.map_or_else(session_user, Ok)?;
+/// The last call of the tool that somebody approved, for the same tenant; of an edited one, the question before the edit.
+async fn before(stored: &Stored, approval: &Approval) -> Result<Option<Approval>, CliError> {
+    if let Some(edited) = &approval.edited {
+        return Ok(stored.journal.approval(&edited.approval_id).await?);
+    }
+    let all = stored.journal.approvals(ApprovalFilter::default()).await?;
+    let is_like = |other: &Approval| {
+        other.approval_id != approval.approval_id
+            && other.tool_name == approval.tool_name
+            && other.tenant == approval.tenant
+            && matches!(other.state, ApprovalState::Granted | ApprovalState::Consumed)
+            && other.decided_at.is_some_and(|at| at <= approval.requested_at)
+    };
+    Ok(all.into_iter().filter(is_like).max_by_key(|other| other.decided_at))
+}
+
+/// The arguments of an edit.
+fn edited(path: &Path) -> Result<CallArguments, CliError> {
+    let text = if path == Path::new("-") {
+        standard_input()?
+    } else {
+        files::read_to_string(path).map_err(|cause| CliError::File { path: path.to_owned(), cause })?
+    };
+    CallArguments::parse(&text, Limits::ARGUMENTS).map_err(|error| CliError::Edit(error.to_string()))
+}
+
+async fn decide(
+    arguments: Decide,
+    answer: ApprovalState,
+    edit: Option<CallArguments>,
+    output: &Output,
+) -> Result<Exit, CliError> {
     let stored = Stored::open(arguments.journal.journal.as_deref())?;
     let approval = stored.find_approval(&arguments.id).await?;
+    if !stored.signs && stored.is_signed(&approval.run_id).await? {
+        return Err(CliError::WouldBeUnsigned(approval.run_id));
+    }
+    let (_, state) = stored.state(&approval.run_id).await?;
+    let Desk { gate, table, notifier } = Desk::of(&stored, &state, output)?;
+    let by = match arguments.by {
+        Some(by) => by,
+        // Whose yes it takes has to be proved: the environment proves nothing.
+        None if approval.approvers.is_some() => system_user().ok_or(CliError::NobodyDecides)?,
+        None => session_user()?,
+    };
     let decision = Decision {
-        approval_id: approval.approval_id,
-        answer,
-        by,
         reason: arguments.reason,
         digest: Some(arguments.digest.unwrap_or(approval.digest)),
+        roles: table.roles_of(&by),
+        proof: proof(&by),
+        edit,
+        ..Decision::new(approval.approval_id, answer, by.clone())
     };
-    let approval = stored.journal.decide(decision).await?;
+    let approval = gate.decide(decision).await?;
+    if let Some(notifier) = &notifier {
+        notifier.tell(&News::decided(&approval, &by, SystemClock.now()));
+    }
     match arguments.format {
         Format::Human => output.text(&decided(&approval)),
         Format::Json => output.object(&approval),
         Format::Jsonl => output.line(&approval),
     }
-    output.note(&next(&stored, &approval).await?);
+    output.note(&next(&stored, &state, &approval));
+    if let Some(notifier) = &notifier {
+        notifier.flush(TO_BE_TOLD).await;
+    }
     Ok(Exit::Ok)
 }
 
+/// Reminds once.
+async fn remind(arguments: Remind, output: &Output) -> Result<Exit, CliError> {
+    let stored = Stored::open(arguments.journal.journal.as_deref())?;
+    let overrides = Overrides { journal: Some(Arc::clone(&stored.journal)), ..Overrides::default() };
+    let assembly = Assembly::load(&arguments.run_file, overrides)?;
+    for warning in &assembly.warnings {
+        output.warning(warning);
+    }
+    if assembly.notifier.is_silent() {
+        output.warning("`notify` in the run file names nobody who can be told");
+    }
+    let after =
+        arguments.after.or(assembly.run_file.approvals.remind_after).map_or(Duration::ZERO, TimeSpan::as_duration);
+    let told = reminded(&assembly, &mut Reminders::every(after)).await?;
+    for id in &told {
+        output.text(&format!("{id}\n"));
+    }
+    if !assembly.notifier.flush(TO_BE_TOLD).await {
+        output.warning("not everybody was told in time");
+    }
+    Ok(Exit::Ok)
+}
+
+/// Tells again of the questions of a file's runs that stand for long.
+pub(crate) async fn reminded(assembly: &Assembly, reminders: &mut Reminders) -> Result<Vec<ApprovalId>, CliError> {
+    let filter = ApprovalFilter { state: Some(ApprovalState::Pending), ..ApprovalFilter::default() };
+    let open = assembly.journal.approvals(filter).await?;
+    let now = SystemClock.now();
+    let mut told = Vec::new();
+    for approval in reminders.due(&open, now) {
+        let events = assembly.journal.events(&approval.run_id, 0).await?;
+        let state = RunState::fold(&events).map_err(CliError::fold(&approval.run_id))?;
+        if state.start().run_file.as_deref().map(Path::new) == Some(assembly.path.as_path()) {
+            assembly.notifier.tell(&News::reminder(approval, now));
+            told.push(approval.approval_id.clone());
+        }
+    }
+    Ok(told)
+}
+
+/// What decisions about a run go through: the gate that its run file makes, who has which role, and who is told.
+struct Desk {
+    gate: Arc<Gate>,
+    table: ApprovalsTable,
+    notifier: Option<Arc<Notifier>>,
+}
+
+impl Desk {
+    /// Where the file is not there any more, nobody has a role, nobody is told, and no edit can be looked at.
+    fn of(stored: &Stored, state: &RunState, output: &Output) -> Result<Self, CliError> {
+        if state.start().run_file.is_some() {
+            match handlers(None, &stored.journal, state) {
+                Ok(assembly) => {
+                    let (gate, table) = (assembly.gate, assembly.run_file.approvals);
+                    return Ok(Self { gate, table, notifier: Some(assembly.notifier) });
+                }
+                Err(error) => output.warning(error),
+            }
+        }
+        let gate = Arc::clone(without_tools(Arc::clone(&stored.journal))?.gate());
+        Ok(Self { gate, table: ApprovalsTable::default(), notifier: None })
+    }
+}
+
 /// What a person can do now; nothing where there is nothing to do.
-async fn next(stored: &Stored, approval: &Approval) -> Result<String, CliError> {
+fn next(stored: &Stored, state: &RunState, approval: &Approval) -> String {
     let commands = stored.commands();
-    let (_, state) = stored.state(&approval.run_id).await?;
     let resume = || commands.command(&["runs", "resume", approval.run_id.as_str()]);
     let expires = approval.expires_at;
-    Ok(match (approval.state, state.start().kind) {
+    match (approval.state, state.start().kind) {
+        (ApprovalState::Pending, _) => {
+            let people = if approval.missing_yeses() == 1 { "another person has" } else { "other people have" };
+            format!("nothing runs yet; {people} to say yes, before {expires}\n")
+        }
         (ApprovalState::Granted, RunKind::Agent) => {
             format!("nothing runs yet; to go on, before {expires}:\n  {}\n", resume())
         }
@@ -209,7 +368,7 @@ async fn next(stored: &Stored, approval: &Approval) -> Result<String, CliError> 
             format!("the call will not run; to take this to the model:\n  {}\n", resume())
         }
         _ => String::new(),
-    })
+    }
 }
 
 /// The arguments to call with; a placeholder where a secret was taken out of them.

@@ -10,6 +10,7 @@ use lockgate::config::{DEFAULT_JOURNAL, RunFile};
 use lockgate::contract::ids::ApprovalId;
 use lockgate::harness::{DirectAnswer, DirectCall, RunnerOptions};
 
+use crate::commands::TO_BE_TOLD;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::Output;
@@ -112,6 +113,7 @@ pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Resul
         let secret = arguments.text.as_deref().is_some_and(|text| assembly.gate.scrub_arguments(text) != text);
         output.note(&next(&arguments, secret, &answer, &url));
     }
+    assembly.notifier.flush(TO_BE_TOLD).await;
     Ok(exit)
 }
 
@@ -143,13 +145,16 @@ const LONGEST_INPUT: u64 = 64 << 20;
 fn argument_text(argument: Option<&str>) -> Result<String, CliError> {
     match argument {
         None => Ok(String::new()),
-        Some("-") => {
-            let mut bytes = Vec::new();
-            std::io::stdin().lock().take(LONGEST_INPUT).read_to_end(&mut bytes).map_err(CliError::Stdin)?;
-            String::from_utf8(bytes).map_err(|error| CliError::StdinNotText(error.utf8_error().valid_up_to()))
-        }
+        Some("-") => standard_input(),
         Some(text) => Ok(text.to_owned()),
     }
+}
+
+/// Arguments that somebody pipes in.
+pub(crate) fn standard_input() -> Result<String, CliError> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(LONGEST_INPUT).read_to_end(&mut bytes).map_err(CliError::Stdin)?;
+    String::from_utf8(bytes).map_err(|error| CliError::StdinNotText(error.utf8_error().valid_up_to()))
 }
 
 fn print(arguments: &Arguments, answer: &DirectAnswer, output: &Output) {

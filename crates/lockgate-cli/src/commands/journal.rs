@@ -3,7 +3,9 @@
 mod export;
 mod heads;
 mod import;
+mod keygen;
 mod prune;
+mod signatures;
 mod stats;
 
 use std::path::PathBuf;
@@ -15,6 +17,7 @@ use lockgate::contract::ids::RunId;
 use lockgate::contract::ports::{Journal, JournalError};
 use lockgate::harness::check::{self, Defect, Export, Invariant};
 use lockgate::host::files;
+use lockgate::journal::PublicKey;
 use lockgate::journal::holds_together;
 
 use crate::arguments::Format;
@@ -39,6 +42,7 @@ enum Command {
     Prune(prune::Arguments),
     Stats(stats::Arguments),
     Heads(heads::Arguments),
+    Keygen(keygen::Arguments),
 }
 
 /// Name the invariants that events break, and the events that break them
@@ -51,6 +55,7 @@ Examples:
   lockgate journal check 34c5 --format json
   lockgate journal export 34c5 --file run.jsonl
   lockgate journal check --file run.jsonl
+  lockgate journal check --public-key sign.key.pub
 
 Exit codes:
   0  every invariant holds
@@ -67,11 +72,20 @@ struct Check {
     /// The hash that the last event of a run must have, as `lockgate journal heads` printed it
     #[arg(long, value_name = "RUN=HASH", value_parser = heads::expected)]
     head: Vec<(RunId, Digest)>,
+    /// The public key that every decision must be signed with, as `lockgate journal keygen` wrote it
+    #[arg(long, value_name = "FILE")]
+    public_key: Option<PathBuf>,
     /// How the defects are printed
     #[arg(long, value_enum, default_value_t)]
     format: Format,
     #[command(flatten)]
     journal: JournalArgument,
+}
+
+/// What somebody kept elsewhere, and the journal must agree with.
+struct Expected<'e> {
+    heads: &'e [(RunId, Digest)],
+    key: Option<PublicKey>,
 }
 
 pub(crate) async fn execute(arguments: Arguments, output: &Output) -> Result<Exit, CliError> {
@@ -82,21 +96,25 @@ pub(crate) async fn execute(arguments: Arguments, output: &Output) -> Result<Exi
         Command::Prune(arguments) => prune::execute(arguments, output).await,
         Command::Stats(arguments) => stats::execute(arguments, output).await,
         Command::Heads(arguments) => heads::execute(arguments, output).await,
+        Command::Keygen(arguments) => keygen::execute(&arguments, output),
     }
 }
 
 async fn check(arguments: Check, output: &Output) -> Result<Exit, CliError> {
     let heads = arguments.head;
+    let key = arguments.public_key.as_deref().map(signatures::public_key).transpose()?;
+    let expected = Expected { heads: &heads, key };
     let (mut runs, unreadable) = match arguments.file {
         Some(path) => {
             let bytes = files::read(&path).map_err(|cause| CliError::File { path, cause })?;
             let Export { runs, unreadable } = Export::read(&bytes);
-            let checked = runs.iter().map(|run| checked(run.run_id.clone(), &run.events, &heads)).collect();
+            let checked = runs.iter().map(|run| checked(run.run_id.clone(), &run.events, &expected)).collect();
             (checked, unreadable)
         }
-        None => {
-            (stored(&Stored::open(arguments.journal.journal.as_deref())?, &arguments.runs, &heads).await?, Vec::new())
-        }
+        None => (
+            stored(&Stored::open(arguments.journal.journal.as_deref())?, &arguments.runs, &expected).await?,
+            Vec::new(),
+        ),
     };
     runs.extend(heads::missing(&heads, &runs));
     print(&runs, &unreadable, arguments.format, output);
@@ -105,22 +123,22 @@ async fn check(arguments: Check, output: &Output) -> Result<Exit, CliError> {
 }
 
 /// The runs of a journal, newest first, or those that were named.
-async fn stored(stored: &Stored, named: &[String], heads: &[(RunId, Digest)]) -> Result<Vec<CheckedRun>, CliError> {
+async fn stored(stored: &Stored, named: &[String], expected: &Expected<'_>) -> Result<Vec<CheckedRun>, CliError> {
     let mut ids = stored.runs(named).await?;
     if named.is_empty() {
         ids.reverse();
     }
     let mut runs = Vec::with_capacity(ids.len());
     for id in ids {
-        runs.push(checked_in(stored.journal.as_ref(), id, heads).await?);
+        runs.push(checked_in(stored.journal.as_ref(), id, expected).await?);
     }
     Ok(runs)
 }
 
-async fn checked_in(journal: &dyn Journal, run_id: RunId, heads: &[(RunId, Digest)]) -> Result<CheckedRun, CliError> {
+async fn checked_in(journal: &dyn Journal, run_id: RunId, expected: &Expected<'_>) -> Result<CheckedRun, CliError> {
     match journal.upkeep().export_run(&run_id).await {
         Ok(kept) => {
-            let mut run = checked(run_id, &kept.events, heads);
+            let mut run = checked(run_id, &kept.events, expected);
             // What is wrong with the events themselves is said of them.
             if run.defects.is_empty()
                 && let Err(why) = holds_together(&kept)
@@ -139,9 +157,14 @@ async fn checked_in(journal: &dyn Journal, run_id: RunId, heads: &[(RunId, Diges
     }
 }
 
-fn checked(run_id: RunId, events: &[Event], heads: &[(RunId, Digest)]) -> CheckedRun {
+fn checked(run_id: RunId, events: &[Event], expected: &Expected<'_>) -> CheckedRun {
     let mut defects = check::events(events);
-    defects.extend(heads::differing(heads, &run_id, events));
+    defects.extend(heads::differing(expected.heads, &run_id, events));
+    if let Some(key) = &expected.key {
+        // With the key each decision is looked at by itself.
+        defects.retain(|defect| defect.invariant != Invariant::Signatures);
+        defects.extend(signatures::defects(key, events));
+    }
     CheckedRun { run_id, events: events.len(), defects }
 }
 

@@ -8,6 +8,7 @@ use lockgate::assembly::{Assembly, Overrides};
 use lockgate::config::DEFAULT_JOURNAL;
 use lockgate::harness::RunResult;
 
+use crate::commands::TO_BE_TOLD;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::Output;
@@ -67,5 +68,6 @@ pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Resul
     let url = arguments.journal.journal.as_deref().or(assembly.run_file.journal.url.as_deref());
     let commands = commands(url.unwrap_or(DEFAULT_JOURNAL));
     printer.ending(&state, assembly.journal.as_ref(), &commands).await;
+    assembly.notifier.flush(TO_BE_TOLD).await;
     Ok(Exit::of_run(RunResult::of(&state).status))
 }

@@ -15,6 +15,7 @@ use lockgate::harness::{Reconciliation, Resume, RunResult, RunState, Stop};
 use serde::Serialize;
 
 use crate::arguments::Format;
+use crate::commands::TO_BE_TOLD;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::Output;
@@ -293,6 +294,7 @@ async fn resume(arguments: ResumeArguments, output: &Arc<Output>) -> Result<Exit
     printer.events(&events);
     let state = runner.resume(&run, Resume { budget }).await?;
     printer.ending(&state, stored.journal.as_ref(), &commands).await;
+    assembly.notifier.flush(TO_BE_TOLD).await;
     Ok(Exit::of_run(RunResult::of(&state).status))
 }
 

@@ -1,19 +1,26 @@
 //! `lockgate worker`: drives on whatever run of a journal is ready.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use clap::Args;
-use lockgate::assembly::AssemblyError;
+use futures_util::future::join_all;
+use lockgate::assembly::{Assembly, AssemblyError, Overrides};
 use lockgate::config::RunFile;
 use lockgate::contract::ids::RunId;
+use lockgate::contract::ports::Journal;
 use lockgate::contract::run::RunStatus;
 use lockgate::harness::RunResult;
+use lockgate::notify::{Notifier, Reminders};
 use lockgate::sources::mock::TimeSpan;
 use lockgate::worker::{Prepare, Report, Worker, WorkerOptions};
 use serde::Serialize;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::commands::TO_BE_TOLD;
+use crate::commands::approvals::reminded;
 use crate::commands::runs::handlers;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -90,14 +97,19 @@ pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Resul
         RunFile::read(run_file).map_err(AssemblyError::from)?;
     }
     let run_files = arguments.run_files.iter().map(|path| absolute(path)).collect::<Result<Vec<_>, _>>()?;
+    let telling: Arc<Mutex<Vec<Arc<Notifier>>>> = Arc::default();
     let prepare: Prepare = {
-        let journal = Arc::clone(&journal);
+        let (journal, telling) = (Arc::clone(&journal), Arc::clone(&telling));
         Arc::new(move |state, options| {
             let named = state.start().run_file.as_deref().map(Path::new);
             if !run_files.is_empty() && !run_files.iter().any(|path| Some(path.as_path()) == named) {
                 return Err(CliError::OtherRunFile(state.run_id().clone()).into());
             }
             let assembly = handlers(None, &journal, state)?;
+            let mut telling = telling.lock().unwrap_or_else(PoisonError::into_inner);
+            telling.retain(|notifier| !notifier.is_done() || Arc::strong_count(notifier) > 1);
+            telling.push(Arc::clone(&assembly.notifier));
+            drop(telling);
             Ok(assembly.runner_for(state.start().kind, options)?)
         })
     };
@@ -113,9 +125,41 @@ pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Resul
         report: Arc::new(move |report| tell(&told, format, &report)),
         ..WorkerOptions::default()
     };
+    let reminding = remind(&journal, &arguments.run_files)?;
     Worker::new(journal, prepare, options).run().await;
+    reminding.iter().for_each(JoinHandle::abort);
+    let telling = std::mem::take(&mut *telling.lock().unwrap_or_else(PoisonError::into_inner));
+    join_all(telling.iter().map(|notifier| notifier.flush(TO_BE_TOLD))).await;
     Ok(Exit::Ok)
 }
+
+/// Tells again of the questions of these files' runs that stand for long, where the files want that.
+fn remind(journal: &Arc<dyn Journal>, run_files: &[PathBuf]) -> Result<Vec<JoinHandle<()>>, CliError> {
+    let mut reminding = Vec::new();
+    for path in run_files {
+        let overrides = Overrides { journal: Some(Arc::clone(journal)), ..Overrides::default() };
+        let assembly = Assembly::load(path, overrides)?;
+        let Some(after) = assembly.run_file.approvals.remind_after.map(TimeSpan::as_duration) else {
+            continue;
+        };
+        if assembly.notifier.is_silent() {
+            continue;
+        }
+        let mut reminders = Reminders::every(after);
+        reminding.push(tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(LOOK_FOR_REMINDERS).await;
+                if let Err(error) = reminded(&assembly, &mut reminders).await {
+                    tracing::warn!(%error, "nobody was reminded");
+                }
+            }
+        }));
+    }
+    Ok(reminding)
+}
+
+/// How often a worker looks whom to remind.
+const LOOK_FOR_REMINDERS: Duration = Duration::from_secs(1);
 
 /// As the runs of these files name them.
 fn absolute(path: &Path) -> Result<PathBuf, CliError> {

@@ -103,6 +103,15 @@ pub(crate) fn note(event: &Event) -> String {
         Body::ApprovalRequested(asked) => {
             format!("{} for {} {} ({})", asked.approval_id, asked.tool_name, asked.tool_version, asked.effect)
         }
+        Body::ApprovalAgreed(agreed) => {
+            let why = agreed.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+            let missing = agreed.missing;
+            format!("{} by {}, {missing} more to say yes{why}", agreed.approval_id, agreed.agreed_by)
+        }
+        Body::ApprovalEdited(edited) => {
+            let arguments = cut(&edited.arguments_text, ARGUMENTS);
+            format!("{} became {} by {}: {arguments}", edited.approval_id, edited.edited_as, edited.edited_by)
+        }
         Body::ApprovalDecided(decided) => {
             let why = decided.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
             format!("{} {} by {}{why}", decided.approval_id, decided.decision, decided.decided_by)

@@ -121,3 +121,126 @@ fn nobody_decides_without_a_name() {
     let approval = desk.run(&["approvals", "show", &id, "--format", "json"]).json();
     assert!(approval["decided_by"].as_str().unwrap().starts_with("uid:"), "{approval}");
 }
+
+/// The user of this process, as the system says.
+#[cfg(unix)]
+fn me() -> String {
+    let asked = std::process::Command::new("id").arg("-un").output().unwrap();
+    String::from_utf8(asked.stdout).unwrap().trim().to_owned()
+}
+
+/// A desk whose one waiting question is asked under this table of the run file, and its id.
+#[cfg(unix)]
+fn waiting_under(tables: &str) -> (Desk, String) {
+    let desk = Desk::new();
+    let file = lockgate::host::files::read_to_string(&desk.path("ticket.toml")).unwrap();
+    desk.write("ticket.toml", &file.replace("[approvals]\nexpires = \"1h\"\n", tables));
+    let result = desk.run(&["run", "ticket.toml", "--format", "json"]);
+    assert_eq!(result.code, Some(3), "{}", result.whole());
+    let id = result.json()["calls"][0]["approval_id"].as_str().unwrap().to_owned();
+    (desk, id)
+}
+
+#[cfg(unix)]
+#[test]
+fn several_people() {
+    let me = me();
+    let (desk, id) = waiting_under(&format!(
+        "[approvals]\napprovers = {{ roles = [\"finance\"], count = 2 }}\n\
+         people = {{ \"{me}\" = [\"finance\"], bob = [\"finance\"] }}\n"
+    ));
+    let shown = |whole: String| whole.replace(&id, "ID").replace(&me, "ME");
+    // A name that is only said is no proof, and neither is the environment's.
+    insta::assert_snapshot!(
+        "a_name_is_no_proof",
+        shown(desk.run(&["approvals", "approve", &id, "--by", "bob"]).whole())
+    );
+    insta::assert_snapshot!("one_of_two", shown(desk.run(&["approvals", "approve", &id, "--reason", "fine"]).whole()));
+    assert_eq!(desk.run(&["approvals", "approve", &id]).code, Some(1));
+    insta::assert_snapshot!("shown_with_a_yes", shown(desk.run(&["approvals", "show", &id]).whole()));
+    let record = desk.run(&["approvals", "show", &id, "--format", "json"]).json();
+    assert_eq!(record["yeses"][0]["proof"], "os_user", "{record}");
+    let run = record["run_id"].as_str().unwrap();
+    assert_eq!(desk.run(&["runs", "resume", run]).code, Some(3));
+    assert_eq!(desk.entered("create_ticket.count"), 0);
+    assert_eq!(desk.run(&["journal", "check"]).code, Some(0));
+}
+
+#[cfg(unix)]
+#[test]
+fn who_has_no_role_in_the_runs_file_decides_nothing() {
+    let (desk, id) =
+        waiting_under("[approvals]\napprovers = { roles = [\"finance\"] }\npeople = { bob = [\"finance\"] }\n");
+    let refused = desk.run(&["approvals", "approve", &id]).whole();
+    insta::assert_snapshot!("no_role", refused.replace(&id, "ID").replace(&format!("`{}`", me()), "`ME`"));
+    assert_eq!(desk.run(&["approvals", "show", &id, "--format", "json"]).json()["state"], "pending");
+}
+
+#[test]
+fn an_edit_is_what_runs() {
+    let (desk, id) = waiting();
+    desk.write("edit.json", "{\"title\": \"auth-api is down\", \"amount\": 9007199254740993.10}\n");
+    for edit in ["{\"amount\": 1}", "[]", "{"] {
+        let refused = desk.run_with_input(&["approvals", "approve", &id, "--edit", "-"], edit.as_bytes());
+        assert!(matches!(refused.code, Some(1 | 2)), "{}", refused.whole());
+    }
+    let edited = desk.run(&["approvals", "approve", &id, "--edit", "edit.json"]);
+    insta::assert_snapshot!("edited", edited.whole().replace(&id, "ID"));
+    let all = desk.run(&["approvals", "list", "--format", "json"]).json();
+    assert_eq!((&all[0]["state"], &all[1]["state"]), (&"withdrawn".into(), &"granted".into()));
+    let new = all[1]["approval_id"].as_str().unwrap();
+    insta::assert_snapshot!("shown_after_an_edit", desk.run(&["approvals", "show", new]).whole());
+    // The model is told beside the data that its arguments were edited.
+    let script = lockgate::host::files::read_to_string(&desk.path("ticket.json")).unwrap();
+    desk.write("ticket.json", &script.replace("#/id", "#/data/id"));
+    let resumed = desk.run(&["runs", "resume", all[0]["run_id"].as_str().unwrap(), "--format", "json"]);
+    desk.write("ticket.json", &script);
+    assert_eq!((resumed.code, desk.entered("create_ticket.count")), (Some(0), 1), "{}", resumed.whole());
+    assert_eq!(desk.run(&["journal", "check"]).code, Some(0));
+    // The next question shows what is different from what was approved last.
+    let again = desk.run(&["run", "ticket.toml", "--format", "json"]).json();
+    let next = again["calls"][0]["approval_id"].as_str().unwrap();
+    insta::assert_snapshot!("shown_beside_the_last", desk.run(&["approvals", "show", next]).whole());
+}
+
+#[cfg(unix)]
+#[test]
+fn somebody_is_told() {
+    let (desk, id) =
+        waiting_under("[[notify]]\ncommand = [\"/bin/sh\", \"-c\", \"cat >> told.jsonl; echo >> told.jsonl\"]\n");
+    assert_eq!(desk.run(&["approvals", "remind", "ticket.toml", "--after", "1h"]).stdout, "");
+    assert_eq!(desk.run(&["approvals", "remind", "ticket.toml"]).stdout, format!("{id}\n"));
+    desk.run(&["approvals", "deny", &id]);
+    let told = lockgate::host::files::read_to_string(&desk.path("told.jsonl")).unwrap();
+    let told: Vec<serde_json::Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<&str> = told.iter().map(|told| told["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["approval.requested", "approval.reminder", "approval.decided"]);
+    assert!(told.iter().all(|told| told["approval_id"] == id && told.get("arguments").is_none()), "{told:?}");
+    assert_eq!((&told[2]["state"], &told[2]["decided_by"]), (&"denied".into(), &"alice".into()));
+}
+
+#[cfg(unix)]
+#[test]
+fn who_cannot_be_told_is_a_mistake_of_the_run_file() {
+    let desk = Desk::new();
+    let file = lockgate::host::files::read_to_string(&desk.path("ticket.toml")).unwrap();
+    for (table, word) in [
+        ("webhook = \"https://hooks.example/\"", "secret_env"),
+        ("webhook = \"https://hooks.example/\"\nsecret_env = \"S\"\ncommand = [\"x\"]", "one of"),
+        ("", "one of"),
+        ("command = []", "one of"),
+        ("url = \"https://hooks.example/\"", "url"),
+    ] {
+        desk.write("ticket.toml", &format!("{file}\n[[notify]]\n{table}\n"));
+        let refused = desk.run(&["run", "ticket.toml"]);
+        assert!(refused.code == Some(2) && refused.stderr.contains(word), "{}", refused.whole());
+    }
+    desk.write(
+        "ticket.toml",
+        &format!("{file}\n[[notify]]\nwebhook = \"http://hooks.example/\"\nsecret_env = \"HOOK\"\n"),
+    );
+    let mut command = desk.command(&["run", "ticket.toml"]);
+    command.env("HOOK", "a-secret-of-hooks");
+    let output = command.output().unwrap();
+    assert!(!output.status.success() && !String::from_utf8_lossy(&output.stderr).contains("a-secret-of-hooks"));
+}

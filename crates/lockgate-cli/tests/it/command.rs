@@ -157,6 +157,8 @@ impl FixedForm {
         let text = IDS.iter().fold(text, |text, (prefix, digits)| self.numbered(&text, prefix, *digits));
         let time = Regex::new(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z").unwrap();
         let text = time.replace_all(&text, "2026-11-29T10:00:00.000Z");
+        let left = Regex::new(r" \(in [0-9]+[hms]( [0-9]+[ms])?\)").unwrap();
+        let text = left.replace_all(&text, " (in 59m 59s)");
         let process = Regex::new("process [0-9]+").unwrap();
         let text = process.replace_all(&text, "process 1");
         let spent =

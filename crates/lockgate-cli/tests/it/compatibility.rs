@@ -56,6 +56,11 @@ fn a_database_of_schema_2_goes_on() {
 }
 
 #[test]
+fn a_database_of_schema_4_goes_on() {
+    goes_on(&desk(Some("schema-4.db")), 5);
+}
+
+#[test]
 fn an_export_of_format_1_is_checked_and_goes_on_where_it_is_imported() {
     let desk = desk(None);
     assert_eq!(desk.run(&["journal", "check", "--file", "format-1.jsonl"]).code, Some(0));

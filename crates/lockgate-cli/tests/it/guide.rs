@@ -51,7 +51,7 @@ fn consoles_show_what_is_printed() {
     assert!(commands > 20, "only {commands} commands were found");
 }
 
-/// Rust is compiled by the façade's documentation tests; TOML and JSON are files that a command or another file names.
+/// Rust is compiled by the façade's documentation tests; TOML, JSON and Cedar are files that a command or another file names.
 #[test]
 fn every_block_is_compiled_or_run() {
     let facade = std::fs::read_to_string(root().join("crates/lockgate/src/lib.rs")).unwrap();
@@ -60,7 +60,7 @@ fn every_block_is_compiled_or_run() {
         for block in page.blocks() {
             let is_used = match (block.language, block.name) {
                 ("rust", None) => facade.contains(&format!("docs/guide/{}", page.name())),
-                ("toml" | "json", Some(name)) => {
+                ("toml" | "json" | "cedar", Some(name)) => {
                     pages.iter().flat_map(Page::blocks).any(|other| other.text.contains(name))
                 }
                 ("console" | "text", None) => true,

@@ -17,8 +17,13 @@ mod guide;
 mod help;
 mod interrupts;
 mod journal;
+#[cfg(feature = "cedar")]
+mod policy;
+mod redact;
 mod resuming;
 mod run;
 mod runs;
+mod secrets;
+mod signatures;
 mod tools;
 mod worker;

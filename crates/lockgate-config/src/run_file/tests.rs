@@ -43,6 +43,10 @@ fn every_key_of_the_documented_run_file_is_known() {
         on_unknown = "stop"
         repair = []
         unknown_fields = "as_declared"
+        [policy]
+        engine = "cedar"
+        files = ["policies/*.cedar"]
+        mode = "shadow"
         [approvals]
         expires = "10m"
         [tools]
@@ -115,4 +119,17 @@ fn what_cannot_be_meant_is_refused() {
     ] {
         assert!(parse(text).is_err(), "{text}");
     }
+}
+
+#[test]
+fn rules_need_the_engine_that_reads_them() {
+    assert_eq!(parse("[policy]\nengine = 'cedar'").unwrap().policy.mode, PolicyMode::Enforce);
+    for (text, key) in [("files = ['a.cedar']", "policy.files"), ("engine = 'native'\nmode = 'shadow'", "policy.mode")]
+    {
+        let error = parse(&format!("[policy]\n{text}")).unwrap_err().to_string();
+        assert!(error.contains(key), "{error}");
+    }
+    let unknown = parse("[policy]\nengin = 'cedar'").unwrap_err();
+    assert_eq!(unknown.hint().as_deref(), Some("did you mean `engine`?"));
+    assert!(parse("[policy]\nengine = 'opa'").is_err());
 }

@@ -20,6 +20,13 @@ pub fn shown_text(tool: &str, version: &str, effect: Effect, subject: [&str; 3],
     text
 }
 
+/// The arguments as a person is shown them, one top-level member a line.
+pub fn shown_arguments(arguments: &Document) -> Vec<String> {
+    let mut text = String::new();
+    write_arguments(&mut text, arguments);
+    text.lines().map(|line| line.trim_start().to_owned()).collect()
+}
+
 /// The arguments, one top-level member a line.
 fn write_arguments(text: &mut String, arguments: &Document) {
     let mut empty = true;

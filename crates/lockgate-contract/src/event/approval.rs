@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::approval::Proof;
 use crate::digest::Digest;
 use crate::effect::Effect;
 use crate::ids::ApprovalId;
+use crate::ports::Approvers;
 use crate::time::Timestamp;
 
 /// A person is asked.
@@ -26,6 +28,12 @@ pub struct ApprovalRequested {
     pub reason: String,
     /// The policies that said so.
     pub policies: Vec<String>,
+    /// Why, in the words of whoever wrote the rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    /// Whose yes it needs; absent: that of any one person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approvers: Option<Approvers>,
 }
 
 /// A person decided, or tried to.
@@ -40,6 +48,54 @@ pub struct ApprovalDecided {
     /// Why; for a refused decision, what was wrong with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Their roles.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<String>,
+    /// How they proved who they are; absent where they did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
+}
+
+/// A person said yes, and others have to as well.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ApprovalAgreed {
+    /// The question.
+    pub approval_id: ApprovalId,
+    /// Who.
+    pub agreed_by: String,
+    /// Their roles.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<String>,
+    /// How they proved who they are.
+    pub proof: Proof,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// How many yeses are still missing.
+    pub missing: u32,
+}
+
+/// A person put other arguments in place of those that were asked about: another question stands in place of the one before.
+/// Who said yes to that said it to something else.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ApprovalEdited {
+    /// The question before. Nothing runs under it any more.
+    pub approval_id: ApprovalId,
+    /// The question that stands in its place.
+    pub edited_as: ApprovalId,
+    /// What that one binds.
+    pub digest: Digest,
+    /// The arguments that it is about, as they will run.
+    pub arguments_text: String,
+    /// Their digest.
+    pub arguments_digest: Digest,
+    /// Who.
+    pub edited_by: String,
+    /// Their roles.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<String>,
+    /// How they proved who they are.
+    pub proof: Proof,
 }
 
 /// The approval is used.

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::document::{DecodeError, Document};
 use crate::event::{
-    ApprovalConsumed, ApprovalDecided, ApprovalRequested, CallReconciled, EventType, ModelFailed, ModelRequested,
-    ModelResponded, RunCancelled, RunCompleted, RunFailed, RunLeaseTaken, RunLimitReached, RunNeedsReconciliation,
-    RunResumed, RunWaiting, Settled, ToolAnsweredLate, ToolAttemptFailed, ToolRelaxed, ToolRequested, ToolStarted,
+    ApprovalAgreed, ApprovalConsumed, ApprovalDecided, ApprovalEdited, ApprovalRequested, CallReconciled, EventType,
+    ModelFailed, ModelRequested, ModelResponded, RunCancelled, RunCompleted, RunFailed, RunLeaseTaken, RunLimitReached,
+    RunNeedsReconciliation, RunResumed, RunWaiting, Settled, ToolAnsweredLate, ToolAttemptFailed, ToolRelaxed,
+    ToolRequested, ToolStarted,
 };
 use crate::run::RunStart;
 
@@ -27,6 +28,10 @@ pub enum Body {
     ToolRelaxed(ToolRelaxed),
     /// `approval.requested`
     ApprovalRequested(ApprovalRequested),
+    /// `approval.agreed`
+    ApprovalAgreed(ApprovalAgreed),
+    /// `approval.edited`
+    ApprovalEdited(Box<ApprovalEdited>),
     /// `approval.decided`
     ApprovalDecided(ApprovalDecided),
     /// `approval.consumed`
@@ -72,6 +77,8 @@ impl Body {
             Self::ToolRequested(_) => EventType::ToolRequested,
             Self::ToolRelaxed(_) => EventType::ToolRelaxed,
             Self::ApprovalRequested(_) => EventType::ApprovalRequested,
+            Self::ApprovalAgreed(_) => EventType::ApprovalAgreed,
+            Self::ApprovalEdited(_) => EventType::ApprovalEdited,
             Self::ApprovalDecided(_) => EventType::ApprovalDecided,
             Self::ApprovalConsumed(_) => EventType::ApprovalConsumed,
             Self::ToolStarted(_) => EventType::ToolStarted,
@@ -102,6 +109,8 @@ impl Body {
             EventType::ToolRequested => Self::ToolRequested(data.decode()?),
             EventType::ToolRelaxed => Self::ToolRelaxed(data.decode()?),
             EventType::ApprovalRequested => Self::ApprovalRequested(data.decode()?),
+            EventType::ApprovalAgreed => Self::ApprovalAgreed(data.decode()?),
+            EventType::ApprovalEdited => Self::ApprovalEdited(Box::new(data.decode()?)),
             EventType::ApprovalDecided => Self::ApprovalDecided(data.decode()?),
             EventType::ApprovalConsumed => Self::ApprovalConsumed(data.decode()?),
             EventType::ToolStarted => Self::ToolStarted(data.decode()?),
@@ -131,6 +140,8 @@ impl Body {
             Self::ToolRequested(body) => Document::from_serialize(body),
             Self::ToolRelaxed(body) => Document::from_serialize(body),
             Self::ApprovalRequested(body) => Document::from_serialize(body),
+            Self::ApprovalAgreed(body) => Document::from_serialize(body),
+            Self::ApprovalEdited(body) => Document::from_serialize(body),
             Self::ApprovalDecided(body) => Document::from_serialize(body),
             Self::ApprovalConsumed(body) => Document::from_serialize(body),
             Self::ToolStarted(body) => Document::from_serialize(body),

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::document::{DecodeError, Document};
-use crate::event::{Body, EventType};
+use crate::event::{Body, EventType, Sign};
 
 /// The body of an event: typed where this process wrote it, a text where it was read.
 ///
@@ -16,9 +16,11 @@ use crate::event::{Body, EventType};
 #[derive(Clone)]
 pub struct EventData {
     inner: Arc<Inner>,
+    /// Who signs the event when it gets its number.
+    signer: Option<Arc<dyn Sign>>,
 }
 
-/// INVARIANT: one of the two is there from the start; where both are, they say the same.
+/// INVARIANT: one of the two is there from the start; where both are, they say the same, but for a signature.
 struct Inner {
     typed: Option<Body>,
     document: OnceLock<Document>,
@@ -33,17 +35,31 @@ impl EventData {
             _ => Body::read(kind, self),
         }
     }
+
+    /// The same body, to be signed when its event gets its number.
+    pub fn signed_by(self, signer: Arc<dyn Sign>) -> Self {
+        Self { signer: Some(signer), ..self }
+    }
+
+    pub(super) fn take_signer(&mut self) -> Option<Arc<dyn Sign>> {
+        self.signer.take()
+    }
+
+    /// The same body, as a text that says it with a signature.
+    pub(super) fn replace_text(&mut self, text: Document) {
+        self.inner = Arc::new(Inner { typed: self.inner.typed.clone(), document: OnceLock::from(text) });
+    }
 }
 
 impl From<Body> for EventData {
     fn from(body: Body) -> Self {
-        Self { inner: Arc::new(Inner { typed: Some(body), document: OnceLock::new() }) }
+        Self { inner: Arc::new(Inner { typed: Some(body), document: OnceLock::new() }), signer: None }
     }
 }
 
 impl From<Document> for EventData {
     fn from(document: Document) -> Self {
-        Self { inner: Arc::new(Inner { typed: None, document: OnceLock::from(document) }) }
+        Self { inner: Arc::new(Inner { typed: None, document: OnceLock::from(document) }), signer: None }
     }
 }
 

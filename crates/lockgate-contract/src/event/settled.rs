@@ -133,7 +133,8 @@ impl Settled {
         self.effect_state == EffectState::Unknown && self.meta.deduplicated.is_none()
     }
 
-    /// What the model is told: the data, or code, reason, message and error id.
+    /// What the model is told: the data, or code, reason, message and error id. Where it is the result of other arguments than
+    /// the model's own, it stands beside `meta`, which says so.
     pub fn model_content(&self) -> Document {
         #[derive(Serialize)]
         struct Failure<'a> {
@@ -143,6 +144,17 @@ impl Settled {
             message: &'a str,
             #[serde(skip_serializing_if = "Option::is_none")]
             error_id: Option<&'a ErrorId>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            meta: Option<Edited>,
+        }
+        #[derive(Serialize)]
+        struct Edited {
+            arguments_edited: bool,
+        }
+        #[derive(Serialize)]
+        struct Success<'a> {
+            data: Option<&'a Document>,
+            meta: Edited,
         }
         #[derive(Serialize)]
         struct Confirmed<'a> {
@@ -151,7 +163,12 @@ impl Settled {
         }
         let message = "It took effect, as was confirmed later; its output was lost.";
         let confirmed = Confirmed { reconciled: Finding::Done, message };
+        let edited = || self.meta.arguments_edited.then_some(Edited { arguments_edited: true });
         match (&self.code, &self.data) {
+            (None, data) if self.meta.arguments_edited && (data.is_some() || self.meta.reconciled_by.is_none()) => {
+                let meta = Edited { arguments_edited: true };
+                Document::from_serialize(&Success { data: data.as_ref(), meta }).unwrap_or_else(|_| Document::null())
+            }
             (None, Some(data)) => data.clone(),
             (None, None) if self.meta.reconciled_by.is_some() => {
                 Document::from_serialize(&confirmed).unwrap_or_else(|_| Document::null())
@@ -163,6 +180,7 @@ impl Settled {
                 reason: self.reason.as_deref(),
                 message: self.message.as_deref().unwrap_or_default(),
                 error_id: self.meta.error_id.as_ref(),
+                meta: edited(),
             })
             .unwrap_or_else(|_| Document::null()),
         }

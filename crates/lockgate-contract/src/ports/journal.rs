@@ -2,15 +2,17 @@
 
 use std::fmt;
 use std::ops::Deref;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::approval::{Approval, ApprovalState};
+use crate::approval::{Approval, ApprovalState, NotEntitled, Proof};
+use crate::arguments::Arguments;
 use crate::digest::Digest;
 use crate::effect::Effect;
-use crate::event::{Body, Event, NewEvent};
+use crate::event::{Body, Event, NewEvent, Sign};
 use crate::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use crate::ports::{BoxFuture, Upkeep};
 use crate::run::{RunKind, RunStart, RunStatus};
@@ -88,7 +90,8 @@ pub trait Journal: Send + Sync {
         key: &'a str,
     ) -> BoxFuture<'a, Result<Option<KeyHolder>, JournalError>>;
 
-    /// Decides a question, and records the decision in its run.
+    /// Decides a question, and records the decision in its run. A yes decides it once enough different people said it. Answers
+    /// with the question, or with the one that an edit puts in its place.
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>>;
 
     /// One question, with its state as of now.
@@ -385,10 +388,38 @@ pub struct Decision {
     pub answer: ApprovalState,
     /// Who says so.
     pub by: String,
-    /// Why.
+    /// Why. It is stored as it is: whoever takes the decision has taken secrets out.
     pub reason: Option<String>,
     /// The digest that the person was shown; compared when given.
     pub digest: Option<Digest>,
+    /// Who signs the decision, where it is signed.
+    pub signer: Option<Arc<dyn Sign>>,
+    /// The roles that they have, as the operator says: never as they say themselves.
+    pub roles: Vec<String>,
+    /// How they proved who they are.
+    pub proof: Proof,
+    /// The user on whose behalf a program decides; absent where a person decides for themselves.
+    pub acts_for: Option<String>,
+    /// A yes to these arguments in place of those that were asked about. Stored as they are.
+    pub edit: Option<Arguments>,
+}
+
+impl Decision {
+    /// What somebody of this name says, with no role, no reason and no proof of who they are.
+    pub fn new(approval_id: ApprovalId, answer: ApprovalState, by: impl Into<String>) -> Self {
+        Self {
+            approval_id,
+            answer,
+            by: by.into(),
+            reason: None,
+            digest: None,
+            roles: Vec::new(),
+            proof: Proof::Claimed,
+            acts_for: None,
+            edit: None,
+            signer: None,
+        }
+    }
 }
 
 /// Why a decision was not taken. The attempt is recorded in the run.
@@ -408,6 +439,24 @@ pub enum DecisionRefused {
     /// The person was shown something else.
     #[error("approval `{0}` is bound to another digest than the one given")]
     Digest(ApprovalId),
+    /// It is not theirs to decide.
+    #[error("approval `{approval}` is not for `{by}` to decide: who decides {}", .why.sentence())]
+    NotEntitled {
+        /// The question.
+        approval: ApprovalId,
+        /// Who tried to.
+        by: String,
+        /// Why not.
+        why: NotEntitled,
+    },
+    /// The arguments that were to stand in place of others cannot run. Nothing was recorded.
+    #[error("the edit of approval `{approval}` cannot run: {detail}")]
+    Edit {
+        /// The question.
+        approval: ApprovalId,
+        /// Why not.
+        detail: String,
+    },
     /// The journal failed.
     #[error(transparent)]
     Journal(#[from] JournalError),

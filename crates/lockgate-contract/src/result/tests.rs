@@ -82,9 +82,10 @@ fn the_wire_shape_of_everything_beside_the_answer() {
         lossy: true,
         approval_id: Some(ApprovalId::new("apr-1")),
         reconciled_by: Some("tool".to_owned()),
+        arguments_edited: true,
     };
     let text = serde_json::to_string(&result).unwrap();
-    let meta = r#""meta":{"deduplicated":"c","truncated_bytes":10,"artifact":"art-1","error_id":"err-1","effect_state":"unknown","partial_output":"half","truncated_chars":3,"lossy":true,"approval_id":"apr-1","reconciled_by":"tool"}}"#;
+    let meta = r#""meta":{"deduplicated":"c","truncated_bytes":10,"artifact":"art-1","error_id":"err-1","effect_state":"unknown","partial_output":"half","truncated_chars":3,"lossy":true,"approval_id":"apr-1","reconciled_by":"tool","arguments_edited":true}}"#;
     assert!(text.ends_with(&format!(r#""data":null,"error":null,{meta}"#)), "{text}");
     assert!(!result.meta.is_empty() && Meta::default().is_empty());
 }

@@ -220,8 +220,7 @@ impl Bench {
     }
 
     pub(crate) async fn decide(&self, approval: &ApprovalId, answer: ApprovalState) {
-        let decision =
-            Decision { approval_id: approval.clone(), answer, by: "alice".to_owned(), reason: None, digest: None };
+        let decision = Decision::new(approval.clone(), answer, "alice");
         self.journal.decide(decision).await.unwrap();
     }
 

@@ -1,9 +1,13 @@
 //! A question to a person, its answer and its use (R-167…R-174).
 
-use lockgate_contract::approval::Binding;
+use lockgate_contract::approval::{Binding, same};
+use lockgate_contract::arguments::Arguments;
 use lockgate_contract::digest::Digest;
+use lockgate_contract::document::Limits;
 use lockgate_contract::effect::Effect;
-use lockgate_contract::event::{ApprovalConsumed, ApprovalDecided, ApprovalRequested, Event, EventType};
+use lockgate_contract::event::{
+    ApprovalAgreed, ApprovalConsumed, ApprovalDecided, ApprovalEdited, ApprovalRequested, Event, EventType,
+};
 use lockgate_contract::ids::ApprovalId;
 
 use crate::check::Invariant;
@@ -42,6 +46,8 @@ impl Ledger {
             effect: asked.effect,
             tool_version: asked.tool_version,
             expires_at: asked.expires_at,
+            approvers: asked.approvers,
+            yeses: Vec::new(),
             answer: None,
             consumed: None,
         };
@@ -83,6 +89,9 @@ impl Ledger {
                 return;
             }
         };
+        if said == Answer::Granted {
+            self.check_yeses(place, event, decided);
+        }
         let refusal = match (answer, consumed) {
             (_, Some(used)) => Some((used, format!("approval `{id}` is decided after it was used"))),
             (Some((Answer::Granted, _)), None) if said == Answer::Withdrawn => None,
@@ -100,6 +109,109 @@ impl Ledger {
         }
     }
 
+    /// A yes that is one of several.
+    pub(super) fn approval_agreed(&mut self, event: &Event, agreed: &ApprovalAgreed) {
+        let Some(place) = self.requested_call_of(event) else { return };
+        let id = &agreed.approval_id;
+        let Some(question) = self.question(place, event, id) else { return };
+        let (seq, expires_at, answer) = (question.seq, question.expires_at, question.answer);
+        if let Some((_, before)) = answer {
+            let text = format!("approval `{id}` gets a yes after it was decided");
+            self.report_call(Invariant::ApprovalOrder, place, [before, event.seq], text);
+        } else if event.at >= expires_at {
+            let text = format!("approval `{id}` gets a yes at {}, and expired at {expires_at}", event.at);
+            self.report_call(Invariant::ApprovalOrder, place, [seq, event.seq], text);
+        }
+        self.take_yes(place, event, id, &agreed.agreed_by, &agreed.roles);
+    }
+
+    /// A question is granted by enough different people who may (four eyes).
+    fn check_yeses(&mut self, place: usize, event: &Event, decided: &ApprovalDecided) {
+        let id = &decided.approval_id;
+        self.take_yes(place, event, id, &decided.decided_by, &decided.roles);
+        let Some(question) = self.questions.get(id) else { return };
+        let Some(required) = &question.approvers else { return };
+        let (seq, said, needed) = (question.seq, question.yeses.len(), required.needed());
+        if (said as u64) < u64::from(needed) {
+            let text = format!("approval `{id}` is granted by {said} people, and takes {needed}");
+            self.report_call(Invariant::Authorisation, place, [seq, event.seq], text);
+        }
+    }
+
+    /// Somebody's yes, where it is one that counts.
+    fn take_yes(&mut self, place: usize, event: &Event, id: &ApprovalId, by: &str, roles: &[String]) {
+        let Some(question) = self.questions.get(id) else { return };
+        let subject = self.start.as_ref().map(|start| &start.subject);
+        let Some(required) = &question.approvers else { return };
+        let own = subject.is_some_and(|subject| same(by, &subject.user) || same(by, &subject.agent));
+        let twice = question.yeses.iter().find(|(before, _)| same(before, by)).map(|(_, seq)| *seq);
+        let (seq, wrong) = if own {
+            (question.seq, "and it is asked on their own behalf")
+        } else if !required.have(roles) {
+            (question.seq, "and they have none of its roles")
+        } else if let Some(before) = twice {
+            (before, "and they said so before")
+        } else {
+            if let Some(question) = self.questions.get_mut(id) {
+                question.yeses.push((by.to_owned(), event.seq));
+            }
+            return;
+        };
+        let text = format!("`{by}` says yes to approval `{id}`, {wrong}");
+        self.report_call(Invariant::Authorisation, place, [seq, event.seq], text);
+    }
+
+    /// Another question stands in place of one, about other arguments: those are what may run, and nothing else.
+    pub(super) fn approval_edited(&mut self, event: &Event, edited: &ApprovalEdited) {
+        let Some(place) = self.requested_call_of(event) else { return };
+        let id = &edited.approval_id;
+        let Some(question) = self.question(place, event, id) else { return };
+        let (seq, effect, expires_at, answer) = (question.seq, question.effect, question.expires_at, question.answer);
+        let (tool_version, approvers) = (question.tool_version.clone(), question.approvers.clone());
+        if let Some((_, before)) = answer {
+            let text = format!("approval `{id}` is edited after it was decided");
+            self.report_call(Invariant::ApprovalOrder, place, [before, event.seq], text);
+        } else if event.at >= expires_at {
+            let text = format!("approval `{id}` is edited at {}, and expired at {expires_at}", event.at);
+            self.report_call(Invariant::ApprovalOrder, place, [seq, event.seq], text);
+        }
+        if let Some(question) = self.questions.get_mut(id) {
+            question.answer = Some((Answer::Edited, event.seq));
+        }
+        if let Some(before) = self.questions.get(&edited.edited_as).map(|question| question.seq) {
+            let text = format!("approval `{}` was asked for before, in event {before}", edited.edited_as);
+            self.report_call(Invariant::ApprovalOrder, place, [before, event.seq], text);
+            return;
+        }
+        let arguments = Arguments::parse(&edited.arguments_text, Limits::ARGUMENTS).ok();
+        if arguments.as_ref().map(Arguments::digest) != Some(edited.arguments_digest) {
+            let text = format!("the arguments of approval `{}` are not those of its digest", edited.edited_as);
+            self.report_call(Invariant::ApprovalBinding, place, [event.seq], text);
+        }
+        self.calls[place].arguments = arguments.map_or(CallArguments::Invalid, CallArguments::Exact);
+        if ApprovalId::from_digest(edited.digest) != edited.edited_as {
+            let text = format!("approval `{}` is not named after the digest that it binds", edited.edited_as);
+            self.report_call(Invariant::ApprovalBinding, place, [event.seq], text);
+        } else if self.bound(place, effect).is_some_and(|digest| digest != edited.digest) {
+            let text = format!("approval `{}` binds something else than the edited call", edited.edited_as);
+            self.report_call(Invariant::ApprovalBinding, place, [seq, event.seq], text);
+        }
+        self.calls[place].questions.push(edited.edited_as.clone());
+        let question = Question {
+            seq: event.seq,
+            place,
+            digest: edited.digest,
+            effect,
+            tool_version,
+            expires_at,
+            approvers,
+            yeses: Vec::new(),
+            answer: None,
+            consumed: None,
+        };
+        self.questions.insert(edited.edited_as.clone(), question);
+    }
+
     pub(super) fn approval_consumed(&mut self, event: &Event, consumed: &ApprovalConsumed) {
         self.used = Some(Use { seq: event.seq, call_id: event.call_id.clone() });
         let Some(place) = self.requested_call_of(event) else { return };
@@ -114,7 +226,7 @@ impl Ledger {
         }
         match answer {
             Some((Answer::Granted, _)) => {}
-            Some((Answer::Denied | Answer::Withdrawn, decided)) => {
+            Some((Answer::Denied | Answer::Withdrawn | Answer::Edited, decided)) => {
                 let text = format!("approval `{id}` is used, and nobody stands by it any more: see event {decided}");
                 self.report_call(Invariant::Authorisation, place, [decided, event.seq], text);
             }

@@ -60,6 +60,10 @@ invariants! {
         holds: "What a journal keeps beside the events of a run is what these say: where the run and each of its calls stand, who drives it, what was decided.",
         broken: "`run.status` is `completed` without a `run.completed`; a call of which nobody knows is kept as settled; a question is kept as granted, and no `approval.decided` says so. Only a journal and its whole export show it.",
     }
+    Signatures = "signatures" ["R-209", "R-214"] {
+        holds: "In a run in which one decision is signed, every decision is: what the run is bound to, what a policy let pass or denied, what a person was asked and answered, and that the answer was used.",
+        broken: "A `signature` is missing in the `data` of an event that has one elsewhere in the run, or does not stand where it was put. Whether each is over its own event is seen with the public key: `lockgate journal check --public-key FILE` names every decision that is unsigned, altered, or signed by somebody else.",
+    }
     Beginning = "beginning" ["R-143", "R-201"] {
         holds: "The first event is `run.started`, which holds what the run is bound to, and there is no second one.",
         broken: "Event 1 is something else, or a `run.started` stands further down.",
@@ -89,16 +93,16 @@ invariants! {
         broken: "A `tool.started` whose name or definition digest is not in the binding of `run.started`, or that changes something though the run was bound to a tool that reads; a result that names the version of a tool that is not available.",
     }
     Authorisation = "authorisation" ["R-164", "R-167", "R-173", "R-231"] {
-        holds: "What a policy asks about starts under an approval that a person granted, and what it denies does not run.",
-        broken: "A `tool.started` under an asking policy without `approval.consumed` right before it; an `approval.consumed` without a grant, or behind a denial; a result whose `audit.decision` says something else than its code.",
+        holds: "What a policy asks about starts under an approval that was granted, by as many different people as it takes, and what it denies does not run.",
+        broken: "A `tool.started` under an asking policy without `approval.consumed` right before it; an `approval.consumed` without a grant, or behind a denial; a grant by fewer people than `approvers` takes, or a yes by the subject itself, by somebody without the roles, or by one who said so before; a result whose `audit.decision` says something else than its code.",
     }
     ApprovalOrder = "approval_order" ["R-169", "R-171"] {
         holds: "A question is asked once and before the start, is decided once while it is open, and its use is followed by the start of its call.",
-        broken: "An `approval.decided` or `approval.consumed` without `approval.requested`; two decisions; a decision after the expiry; something else than the call's `tool.started` behind `approval.consumed`; a refusal because of a denial that no event shows.",
+        broken: "An `approval.decided` or `approval.consumed` without `approval.requested`; two decisions; a decision, a yes or an edit after the decision or the expiry; something else than the call's `tool.started` behind `approval.consumed`; a refusal because of a denial that no event shows.",
     }
     ApprovalBinding = "approval_binding" ["R-171", "R-172"] {
         holds: "An approval is used for exactly what was asked, by exactly the call that was asked about, before it expires.",
-        broken: "The digest in `approval.consumed` is not the one in `approval.requested`, or that one is not the digest of the call; another version or effect starts; the use comes at or after `expires_at`, or in another call.",
+        broken: "The digest in `approval.consumed` is not the one in `approval.requested`, or that one is not the digest of the call; an `approval.edited` whose arguments are not those of its digests; another version or effect starts; the use comes at or after `expires_at`, or in another call.",
     }
     ApprovalSingleUse = "approval_single_use" ["R-172", "R-173"] {
         holds: "An approval is used once.",

@@ -8,6 +8,7 @@ use lockgate_contract::digest::Digest;
 use lockgate_contract::effect::Effect;
 use lockgate_contract::event::{Body, Event, EventType, Settled, ToolStarted};
 use lockgate_contract::ids::{ApprovalId, CallId, RunId};
+use lockgate_contract::ports::Approvers;
 use lockgate_contract::run::{Budget, RunStart};
 use lockgate_contract::time::Timestamp;
 
@@ -159,6 +160,10 @@ pub(super) struct Question {
     pub(super) effect: Effect,
     pub(super) tool_version: String,
     pub(super) expires_at: Timestamp,
+    /// Whose yes it needs.
+    pub(super) approvers: Option<Approvers>,
+    /// Who said yes so far, and in which event.
+    pub(super) yeses: Vec<(String, u64)>,
     pub(super) answer: Option<(Answer, u64)>,
     pub(super) consumed: Option<u64>,
 }
@@ -169,6 +174,8 @@ pub(super) enum Answer {
     Granted,
     Denied,
     Withdrawn,
+    /// Other arguments were put in place of those that it asks about.
+    Edited,
 }
 
 /// An approval that was used, and whose start has to follow.
@@ -210,6 +217,8 @@ impl Ledger {
             Body::ToolRequested(requested) => self.tool_requested(event, &requested),
             Body::ToolRelaxed(relaxed) => self.tool_relaxed(event, &relaxed),
             Body::ApprovalRequested(asked) => self.approval_requested(event, asked),
+            Body::ApprovalAgreed(agreed) => self.approval_agreed(event, &agreed),
+            Body::ApprovalEdited(edited) => self.approval_edited(event, &edited),
             Body::ApprovalDecided(decided) => self.approval_decided(event, &decided),
             Body::ApprovalConsumed(consumed) => self.approval_consumed(event, &consumed),
             Body::ToolStarted(started) => self.tool_started(event, started, approved),
@@ -240,7 +249,9 @@ impl Ledger {
                 self.blind = true;
                 self.turns.push(Turn { seq: event.seq, step: event.step, text: None, calls: Vec::new() });
             }
-            (EventType::ToolRequested, None) | (EventType::ApprovalRequested, _) => self.blind = true,
+            (EventType::ToolRequested, None) | (EventType::ApprovalRequested | EventType::ApprovalEdited, _) => {
+                self.blind = true;
+            }
             (EventType::ToolRequested, Some(place)) => self.calls[place].requested = Some(event.seq),
             (EventType::ToolStarted, Some(place)) => {
                 let start = Start {

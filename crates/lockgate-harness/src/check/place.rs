@@ -128,6 +128,8 @@ fn about(kind: &EventType) -> About {
         EventType::ToolRequested
         | EventType::ToolRelaxed
         | EventType::ApprovalRequested
+        | EventType::ApprovalAgreed
+        | EventType::ApprovalEdited
         | EventType::ApprovalDecided
         | EventType::ApprovalConsumed
         | EventType::ToolStarted

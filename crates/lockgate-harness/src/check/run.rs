@@ -41,7 +41,9 @@ impl Ledger {
     pub(super) fn check_stop(&mut self, event: &Event) {
         let Some(stop) = self.stop else { return };
         let fits = match event.kind {
-            EventType::ApprovalDecided
+            EventType::ApprovalAgreed
+            | EventType::ApprovalEdited
+            | EventType::ApprovalDecided
             | EventType::RunLeaseTaken
             | EventType::ToolAnsweredLate
             | EventType::CallReconciled => true,

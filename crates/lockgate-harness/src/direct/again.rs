@@ -52,6 +52,12 @@ impl Runner {
             return Ok(answer);
         }
         let known = live.call(&approval.call_id).cloned();
+        if let Some(open) = known.as_ref().and_then(Call::question)
+            && open.approval_id != *approval_id
+        {
+            let why = format!("`{}` stands in its place, about other arguments", open.approval_id);
+            return Ok(self.answer(&direct, approval, Code::ApprovalStale, &why));
+        }
         if let Some(known) = known.as_ref().filter(|known| known.is_lost()) {
             return self.recover(&mut live, known).await;
         }
@@ -63,6 +69,8 @@ impl Runner {
             unknown_before: known.as_ref().is_some_and(|known| known.unknown_before),
             idempotency_key: known.as_ref().and_then(|known| known.idempotency_key.clone()),
             caller_key: direct.idempotency_key,
+            said: known.as_ref().and_then(|known| known.question()?.reason.clone()),
+            edited: known.as_ref().is_some_and(|known| known.edited.is_some()),
             ..Terms::default()
         };
         let request = Request { call, terms };
@@ -200,6 +208,7 @@ fn again(call: &Call) -> Request {
         attempt: call.attempts.saturating_add(1),
         idempotency_key: call.idempotency_key.clone(),
         unknown_before: call.unknown_before,
+        edited: call.edited.is_some(),
         ..Terms::default()
     };
     Request { call: call.tool_call(), terms }

@@ -116,6 +116,9 @@ impl RunState {
         let mut planned = Planned::of(turn, call);
         planned.terms.over_limit = over_limit;
         let used = usize::try_from(self.retries()).unwrap_or(usize::MAX).saturating_add(beside);
+        let asked = usize::try_from(self.questions()).unwrap_or(usize::MAX).saturating_add(beside);
+        planned.terms.may_ask =
+            budget.max_questions.is_none_or(|most| asked < usize::try_from(most).unwrap_or(usize::MAX));
         planned.terms.may_retry = used < usize::try_from(budget.max_retries).unwrap_or(usize::MAX);
         planned
     }
@@ -154,7 +157,7 @@ pub(crate) enum Recovery {
 
 /// Calls that cannot go through the gate any more.
 fn not_runnable(turn: &Turn, call: &Call, facts: &Facts<'_>) -> Option<Verdict> {
-    if !call.language.is_call() || !call.redacted || call.is_lost() || facts.unredacted.contains(&call.call_id) {
+    if !call.language.is_call() || !call.is_redacted() || call.is_lost() || facts.unredacted.contains(&call.call_id) {
         return None;
     }
     let code = if call.question().is_some() { Code::ApprovalStale } else { Code::InvalidArguments };
@@ -237,6 +240,8 @@ impl Planned {
         let terms = Terms {
             requested_before: call.requested,
             approval: call.question().map(|open| open.approval_id.clone()),
+            said: call.question().and_then(|open| open.reason.clone()),
+            edited: call.edited.is_some(),
             unknown_before: call.unknown_before || call.is_lost(),
             attempt: call.attempts.saturating_add(1),
             idempotency_key: call.idempotency_key.clone(),

@@ -67,6 +67,8 @@ impl Sketch {
             expires_at: self.now.after(Duration::from_millis(OPEN_FOR.unsigned_abs())),
             reason: "because".to_owned(),
             policies: Vec::new(),
+            because: None,
+            approvers: None,
         };
         self.push(Some(call), &Body::ApprovalRequested(body))
     }
@@ -78,6 +80,8 @@ impl Sketch {
             decision: decision.to_owned(),
             decided_by: "alice".to_owned(),
             reason: None,
+            roles: Vec::new(),
+            proof: None,
         };
         self.push(Some(call), &Body::ApprovalDecided(body))
     }

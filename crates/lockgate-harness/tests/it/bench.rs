@@ -9,7 +9,9 @@ use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::effect::OnUnknown;
 use lockgate_contract::event::Event;
 use lockgate_contract::ids::{ApprovalId, RunId};
-use lockgate_contract::ports::{ApprovalFilter, Clock, Decision, DecisionRefused, Ids, Journal, NoRedaction, Redactor};
+use lockgate_contract::ports::{
+    ApprovalFilter, Clock, Decision, DecisionRefused, Ids, Journal, NoRedaction, PolicyEngine, Redactor,
+};
 use lockgate_contract::run::{Budget, RunBinding, RunStatus};
 use lockgate_contract::subject::Subject;
 use lockgate_contract::time::Timestamp;
@@ -94,6 +96,8 @@ pub(crate) struct Bench {
     pub(crate) on_unknown: OnUnknown,
     pub(crate) parallel_reads: usize,
     pub(crate) dispatch: Option<Dispatch>,
+    pub(crate) policy: Arc<dyn PolicyEngine>,
+    pub(crate) options: GateOptions,
     /// Each sees every accepted event, in order.
     pub(crate) observers: Vec<Observer>,
     /// Stops the runs of the runners that are made from here on.
@@ -133,6 +137,8 @@ impl Bench {
             on_unknown: OnUnknown::Stop,
             parallel_reads: 8,
             dispatch: None,
+            policy: Arc::new(NativePolicy::new()),
+            options: GateOptions { approval_expires: OPEN_FOR, ..GateOptions::default() },
             observers: Vec::new(),
             cancel: CancellationToken::new(),
         }
@@ -150,15 +156,14 @@ impl Bench {
     }
 
     pub(crate) fn runner(&self) -> Runner {
-        let policy = Arc::new(NativePolicy::new());
         let mut gate = Gate::builder(
             Arc::clone(&self.registry),
-            policy,
+            Arc::clone(&self.policy),
             Arc::clone(&self.journal),
             Arc::clone(&self.redactor),
             self.clock.clone(),
         )
-        .options(GateOptions { approval_expires: OPEN_FOR, ..GateOptions::default() });
+        .options(self.options.clone());
         if let Some(dispatch) = &self.dispatch {
             gate = gate.dispatch(dispatch.clone());
         }
@@ -233,8 +238,7 @@ impl Bench {
         approval: &ApprovalId,
         answer: ApprovalState,
     ) -> Result<Approval, DecisionRefused> {
-        let decision =
-            Decision { approval_id: approval.clone(), answer, by: "alice".to_owned(), reason: None, digest: None };
+        let decision = Decision::new(approval.clone(), answer, "alice");
         self.journal.decide(decision).await
     }
 

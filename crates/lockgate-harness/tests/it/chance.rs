@@ -6,6 +6,7 @@ mod folds;
 mod removal;
 mod results;
 mod script;
+mod yeses;
 
 use std::sync::Arc;
 use std::time::Duration;

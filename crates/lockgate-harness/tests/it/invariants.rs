@@ -51,7 +51,9 @@ fn check(events: &[Event]) -> Result<(), String> {
             // call be found out, and a driver take the run over to look.
             (
                 None | Some(_),
-                EventType::ApprovalDecided
+                EventType::ApprovalAgreed
+                | EventType::ApprovalEdited
+                | EventType::ApprovalDecided
                 | EventType::CallReconciled
                 | EventType::ToolAnsweredLate
                 | EventType::RunLeaseTaken,
@@ -69,7 +71,9 @@ fn check(events: &[Event]) -> Result<(), String> {
         }
         if event.kind == EventType::RunLeaseTaken {
             // What the driver before it had under way is lost: a further attempt is asked about anew.
-            calls.values_mut().for_each(|call| call.underway = false);
+            for call in calls.values_mut() {
+                call.underway = false;
+            }
         }
         let open = calls.values().any(|call| !call.settled);
         let seen = event.call_id.as_ref().map(|call| calls.entry(call.clone()).or_default());

@@ -25,6 +25,8 @@ pub(crate) enum Fault {
     AskedBefore,
     /// Somebody else writes before each result, and the first reading back of it fails.
     Unread,
+    /// The power fails while somebody decides: before that stands, or, where `.0` says so, right behind it.
+    DiesDeciding(bool),
     /// Nothing, but every commit takes a turn of the scheduler.
     Slow,
 }
@@ -61,7 +63,12 @@ impl Faulty {
                 tokio::task::yield_now().await;
                 commit.await
             }
-            Fault::Dead(_) | Fault::DeadAfter(_) | Fault::Fails(_) | Fault::AskedBefore | Fault::Unread => commit.await,
+            Fault::Dead(_)
+            | Fault::DeadAfter(_)
+            | Fault::Fails(_)
+            | Fault::AskedBefore
+            | Fault::Unread
+            | Fault::DiesDeciding(_) => commit.await,
         }
     }
 }
@@ -141,7 +148,13 @@ impl Journal for Faulty {
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
-        self.inner.decide(decision)
+        let Fault::DiesDeciding(stands) = self.fault else { return self.inner.decide(decision) };
+        Box::pin(async move {
+            if stands {
+                self.inner.decide(decision).await?;
+            }
+            std::future::pending().await
+        })
     }
 
     fn approval<'a>(&'a self, approval: &'a ApprovalId) -> BoxFuture<'a, Result<Option<Approval>, JournalError>> {

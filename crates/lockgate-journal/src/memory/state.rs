@@ -225,11 +225,18 @@ impl State {
             .position(|approval| approval.approval_id == decision.approval_id)
             .ok_or_else(|| DecisionRefused::NotFound(decision.approval_id.clone()))?;
         let verdict = rules::decide(&self.approvals[place], decision, now)?;
+        let in_its_place = verdict.answer.iter().find_map(|decided| decided.in_its_place.as_ref());
+        if let Some(asked) = in_its_place
+            && self.approvals.iter().any(|known| known.approval_id == asked.approval_id)
+        {
+            return Err(JournalError::Exists(asked.approval_id.to_string()).into());
+        }
         let run = self.approvals[place].run_id.clone();
-        self.run(&run)?.append(vec![verdict.event], now);
+        self.run(&run)?.append(verdict.events, now);
         let decided = verdict.answer?;
-        self.approvals[place] = decided.clone();
-        Ok(decided)
+        self.approvals[place] = decided.question.clone();
+        self.approvals.extend(decided.in_its_place.clone());
+        Ok(decided.into_standing())
     }
 
     pub(super) fn approvals(&self, filter: &ApprovalFilter, now: Timestamp) -> Vec<Approval> {
@@ -263,10 +270,11 @@ impl State {
         match run.record.status {
             None => true,
             Some(RunStatus::WaitingForApproval) if run.record.kind == RunKind::Agent => {
-                self.approvals.iter().any(|approval| {
-                    approval.run_id == run.record.run_id
-                        && rules::is_answered(approval, now)
+                let own = || self.approvals.iter().filter(|approval| approval.run_id == run.record.run_id);
+                own().any(|approval| {
+                    rules::is_answered(approval, now)
                         && !state(&approval.call_id).is_some_and(rules::has_result)
+                        && !own().any(|other| other.call_id == approval.call_id && rules::is_pending(other, now))
                 })
             }
             Some(RunStatus::NeedsReconciliation) => run.calls.values().all(|call| call.state != CallState::Unknown),

@@ -62,15 +62,7 @@ impl State {
     fn question(&self, approval: &Approval) -> Result<KeptQuestion, JournalError> {
         let question = match self.imported.get(&approval.approval_id) {
             Some(question) => question.clone(),
-            None => Document::from_serialize(&Approval {
-                state: ApprovalState::Pending,
-                decided_by: None,
-                decided_at: None,
-                reason: None,
-                consumed_at: None,
-                ..approval.clone()
-            })
-            .map_err(JournalError::unavailable)?,
+            None => Document::from_serialize(&approval.clone().undecided()).map_err(JournalError::unavailable)?,
         };
         Ok(KeptQuestion {
             question,

@@ -179,6 +179,7 @@ fn event_row(run: &RunId, row: &Row) -> Result<Event, JournalError> {
 fn approval_row(row: &Row) -> Result<Approval, JournalError> {
     let answered = Answered {
         state: get(row, 1)?,
+        yeses: get(row, 6)?,
         decided_by: optional_text(row, 2)?,
         decided_at: get(row, 3)?,
         reason: optional_text(row, 4)?,

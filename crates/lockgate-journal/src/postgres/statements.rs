@@ -90,7 +90,8 @@ statements! {
     Withdraw: "UPDATE lockgate.approval SET state = $2 WHERE approval_id = ANY ($1)";
     Keep: "INSERT INTO lockgate.artifact (tenant, run_id, artifact_id, text) VALUES ($1, $2, $3, $4)
            ON CONFLICT (run_id, artifact_id) DO NOTHING";
-    Decide: "UPDATE lockgate.approval SET state = $2, decided_by = $3, decided_at = $4, reason = $5 WHERE approval_id = $1";
+    Decide: "UPDATE lockgate.approval SET state = $2, decided_by = $3, decided_at = $4, reason = $5, yeses = $6
+             WHERE approval_id = $1";
     Run: "SELECT run_id, tenant, kind, title, status, next_seq, created_at, updated_at, head FROM lockgate.run WHERE run_id = $1";
     Runs: "SELECT run_id, tenant, kind, title, status, next_seq, created_at, updated_at, head FROM lockgate.run
            WHERE $1::text IS NULL OR status = $1 ORDER BY created_at DESC, place DESC LIMIT $2";
@@ -108,24 +109,28 @@ statements! {
                         AND (a.state IN ('granted', 'denied', 'withdrawn') OR a.state = 'pending' AND a.expires_at <= $2)
                         AND NOT EXISTS (
                             SELECT 1 FROM lockgate.call AS c
-                            WHERE c.run_id = a.run_id AND c.call_id = a.call_id AND c.state IN ('unknown', 'settled')))
+                            WHERE c.run_id = a.run_id AND c.call_id = a.call_id AND c.state IN ('unknown', 'settled'))
+                        AND NOT EXISTS (
+                            SELECT 1 FROM lockgate.approval AS o
+                            WHERE o.run_id = a.run_id AND o.call_id = a.call_id AND o.state = 'pending'
+                              AND o.expires_at > $2))
                   END
             ORDER BY updated_at, place LIMIT $1 FOR UPDATE OF run SKIP LOCKED";
     Events: "SELECT seq, at, kind, v, step, call_id, data, hash FROM lockgate.event WHERE run_id = $1 AND seq > $2 ORDER BY seq";
     Call: "SELECT state, attempt FROM lockgate.call WHERE run_id = $1 AND call_id = $2";
     RunOfApproval: "SELECT run_id FROM lockgate.approval WHERE approval_id = $1";
-    Approval: "SELECT question, state, decided_by, decided_at, reason, consumed_at FROM lockgate.approval
+    Approval: "SELECT question, state, decided_by, decided_at, reason, consumed_at, yeses FROM lockgate.approval
                WHERE approval_id = $1";
-    ApprovalsOfCall: "SELECT question, state, decided_by, decided_at, reason, consumed_at FROM lockgate.approval
+    ApprovalsOfCall: "SELECT question, state, decided_by, decided_at, reason, consumed_at, yeses FROM lockgate.approval
                       WHERE run_id = $1 AND call_id = $2";
-    Approvals: "SELECT question, state, decided_by, decided_at, reason, consumed_at FROM lockgate.approval
+    Approvals: "SELECT question, state, decided_by, decided_at, reason, consumed_at, yeses FROM lockgate.approval
                 WHERE ($1::text IS NULL OR run_id = $1) AND ($2::text[] IS NULL OR state = ANY ($2))
                 ORDER BY requested_at, place";
     Artifact: "SELECT text FROM lockgate.artifact WHERE run_id = $1 AND artifact_id = $2";
     Describe: "SELECT current_database()::text, (SELECT count(*) FROM lockgate.run),
                       pg_database_size(current_database()), (SELECT max(version) FROM lockgate.meta)";
     Epoch: "SELECT epoch FROM lockgate.run WHERE run_id = $1";
-    Questions: "SELECT question, state, decided_by, decided_at, reason, consumed_at FROM lockgate.approval
+    Questions: "SELECT question, state, decided_by, decided_at, reason, consumed_at, yeses FROM lockgate.approval
                 WHERE run_id = $1 ORDER BY place";
     Calls: "SELECT call_id, state, attempt, step, tool_name, effect, arguments_digest, idempotency_key, approval_id,
                    started_at, settled_at, subject
@@ -136,8 +141,8 @@ statements! {
                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
                 ON CONFLICT (run_id) DO NOTHING";
     ImportQuestion: "INSERT INTO lockgate.approval (approval_id, tenant, run_id, call_id, state, requested_at, expires_at,
-                                                    question, decided_by, decided_at, reason, consumed_at)
-                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                                                    question, decided_by, decided_at, reason, consumed_at, yeses)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
                      ON CONFLICT (approval_id) DO NOTHING";
     ImportCall: "INSERT INTO lockgate.call (tenant, run_id, call_id, state, attempt, step, tool_name, effect,
                                             arguments_digest, idempotency_key, approval_id, started_at, settled_at,

@@ -83,6 +83,7 @@ async fn export(transaction: &Transaction<'_>, run: &RunId) -> Result<KeptRun, J
 fn question_row(row: &Row) -> Result<KeptQuestion, JournalError> {
     let answered = Answered {
         state: get(row, 1)?,
+        yeses: get(row, 6)?,
         decided_by: read::optional_text(row, 2)?,
         decided_at: get(row, 3)?,
         reason: read::optional_text(row, 4)?,
@@ -180,6 +181,7 @@ async fn import_question(
         &approval.decided_at.map(Timestamp::as_millis),
         &approval.reason.as_ref().map(String::as_bytes),
         &approval.consumed_at.map(Timestamp::as_millis),
+        &stored::yeses(&approval.yeses)?,
     ];
     match transaction.execute(Statement::ImportQuestion, values).await? {
         0 => Err(JournalError::Exists(approval.approval_id.to_string())),

@@ -24,8 +24,8 @@ use super::connection::Values;
 use super::read;
 use super::statements::Statement;
 use super::transaction::{Locked, Transaction, get};
-use crate::rules;
-use crate::stored::{column, kind_word, number};
+use crate::rules::{self, Decided};
+use crate::stored::{column, kind_word, number, yeses};
 
 /// Makes a run with its first event. The lease of its maker stands for `ttl`.
 pub(super) async fn create_run(
@@ -87,17 +87,22 @@ pub(super) async fn ask(
     approval: Approval,
     events: Vec<NewEvent>,
 ) -> Result<Appended, JournalError> {
-    let approval = rules::asked(approval, lease);
-    let question = Document::from_serialize(&approval).map_err(JournalError::unavailable)?;
     let locked = transaction.lock(lease).await?;
     locked.require(lease)?;
+    insert_question(transaction, &locked, &rules::asked(approval, lease)).await?;
+    add(transaction, locked, events).await
+}
+
+/// Keeps a question that nobody has decided.
+async fn insert_question(transaction: &Transaction<'_>, run: &Locked, approval: &Approval) -> Result<(), JournalError> {
+    let question = Document::from_serialize(approval).map_err(JournalError::unavailable)?;
     let asked = transaction
         .execute_to(
             Point::AskApproval,
             Statement::Ask,
             &[
                 &approval.approval_id.as_str(),
-                &locked.tenant,
+                &run.tenant,
                 &approval.run_id.as_str(),
                 &approval.call_id.as_str(),
                 &approval.state.word(),
@@ -110,7 +115,7 @@ pub(super) async fn ask(
     if asked == 0 {
         return Err(JournalError::Exists(approval.approval_id.to_string()));
     }
-    add(transaction, locked, events).await
+    Ok(())
 }
 
 /// Takes the right to start one attempt of a call, and uses its approval and its caller's key.
@@ -307,15 +312,26 @@ pub(super) async fn decide(
     let (locked, stored) = try_join(transaction.lock(&run), read::approval(transaction, &decision.approval_id)).await?;
     let verdict = rules::decide(&stored.ok_or_else(not_found)?, decision, locked.now)?;
     if let Ok(decided) = &verdict.answer {
-        let values: Values<'_> = &[
-            &decided.approval_id.as_str(),
-            &decided.state.word(),
-            &decided.decided_by.as_ref().map(String::as_bytes),
-            &decided.decided_at.map(Timestamp::as_millis),
-            &decided.reason.as_ref().map(String::as_bytes),
-        ];
-        transaction.execute(Statement::Decide, values).await?;
+        keep_answer(transaction, &decided.question).await?;
+        if let Some(asked) = &decided.in_its_place {
+            insert_question(transaction, &locked, &asked.clone().undecided()).await?;
+            keep_answer(transaction, asked).await?;
+        }
     }
-    add(transaction, locked, vec![verdict.event]).await?;
-    Ok(verdict.answer)
+    add(transaction, locked, verdict.events).await?;
+    Ok(verdict.answer.map(Decided::into_standing))
+}
+
+/// Keeps what was said about a question.
+async fn keep_answer(transaction: &Transaction<'_>, decided: &Approval) -> Result<(), JournalError> {
+    let values: Values<'_> = &[
+        &decided.approval_id.as_str(),
+        &decided.state.word(),
+        &decided.decided_by.as_ref().map(String::as_bytes),
+        &decided.decided_at.map(Timestamp::as_millis),
+        &decided.reason.as_ref().map(String::as_bytes),
+        &yeses(&decided.yeses)?,
+    ];
+    transaction.execute(Statement::Decide, values).await?;
+    Ok(())
 }

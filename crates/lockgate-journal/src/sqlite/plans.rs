@@ -82,6 +82,11 @@ fn question(run: &RunId, id: &ApprovalId) -> Approval {
         requested_at: NOW,
         expires_at: NOW.after(Duration::from_mins(1)),
         state: ApprovalState::Pending,
+        yeses: Vec::new(),
+        attempt: 1,
+        because: None,
+        approvers: None,
+        edited: None,
         decided_by: None,
         decided_at: None,
         reason: None,
@@ -107,13 +112,7 @@ fn live(connection: &Connection) {
     let asked = question(&run, &id);
     let digest = asked.digest;
     write::ask(connection, &lease, asked, vec![event("x.asked")], NOW).unwrap();
-    let decision = Decision {
-        approval_id: id.clone(),
-        answer: ApprovalState::Granted,
-        by: "alice".to_owned(),
-        reason: None,
-        digest: None,
-    };
+    let decision = Decision::new(id.clone(), ApprovalState::Granted, "alice");
     write::decide(connection, &decision, NOW).unwrap().unwrap();
     let approved = claim(&call, 1, Some((id.clone(), digest)));
     write::claim(connection, &lease, &approved, vec![event("x.claimed")], NOW).unwrap();

@@ -15,7 +15,7 @@ use crate::rules::{StoredCall, call_state};
 use crate::stored::{self, Answered, as_of, column, document, number};
 
 const RUN: &str = "SELECT run_id, tenant, kind, title, status, next_seq, created_at, updated_at, head FROM run";
-const APPROVAL: &str = "SELECT question, state, decided_by, decided_at, reason, consumed_at FROM approval";
+const APPROVAL: &str = "SELECT question, state, decided_by, decided_at, reason, consumed_at, yeses FROM approval";
 
 /// One run.
 pub(super) fn run(connection: &Connection, run: &RunId) -> Result<Option<RunRecord>, JournalError> {
@@ -89,7 +89,11 @@ pub(super) fn ready(connection: &Connection, limit: u32, now: Timestamp) -> Resu
                      AND NOT EXISTS (
                          SELECT 1 FROM call
                          WHERE call.run_id = run.run_id AND call.call_id = question ->> 'call_id'
-                           AND call.state IN ('unknown', 'settled')))
+                           AND call.state IN ('unknown', 'settled'))
+                     AND NOT EXISTS (
+                         SELECT 1 FROM approval AS other
+                         WHERE other.run_id = run.run_id AND other.question ->> 'call_id' = approval.question ->> 'call_id'
+                           AND other.state = 'pending' AND other.expires_at > ?2))
                END
          ORDER BY updated_at, place LIMIT ?1"
     );
@@ -205,6 +209,7 @@ fn run_row(row: &Row<'_>) -> Result<RunRecord, JournalError> {
 fn approval_row(row: &Row<'_>) -> Result<Approval, JournalError> {
     let answered = Answered {
         state: get(row, 1)?,
+        yeses: get(row, 6)?,
         decided_by: get(row, 2)?,
         decided_at: get(row, 3)?,
         reason: get(row, 4)?,

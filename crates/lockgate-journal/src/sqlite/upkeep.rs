@@ -89,7 +89,7 @@ fn export(connection: &Connection, run: &RunId) -> Result<KeptRun, JournalError>
         events: read::events(connection, run, 0)?,
         questions: all(
             connection,
-            "SELECT question, state, decided_by, decided_at, reason, consumed_at FROM approval WHERE run_id = ?1
+            "SELECT question, state, decided_by, decided_at, reason, consumed_at, yeses FROM approval WHERE run_id = ?1
              ORDER BY place",
             id,
             question_row,
@@ -120,6 +120,7 @@ fn export(connection: &Connection, run: &RunId) -> Result<KeptRun, JournalError>
 fn question_row(row: &Row<'_>) -> Result<KeptQuestion, JournalError> {
     let answered = Answered {
         state: get(row, 1)?,
+        yeses: get(row, 6)?,
         decided_by: get(row, 2)?,
         decided_at: get(row, 3)?,
         reason: get(row, 4)?,
@@ -204,8 +205,8 @@ fn import_question(connection: &Connection, kept: &KeptQuestion, approval: &Appr
     let asked = execute(
         connection,
         "INSERT INTO approval (approval_id, tenant, run_id, state, requested_at, expires_at, question, decided_by,
-                               decided_at, reason, consumed_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+                               decided_at, reason, consumed_at, yeses)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
          ON CONFLICT (approval_id) DO NOTHING",
         params![
             approval.approval_id.as_str(),
@@ -219,6 +220,7 @@ fn import_question(connection: &Connection, kept: &KeptQuestion, approval: &Appr
             approval.decided_at.map(Timestamp::as_millis),
             approval.reason,
             approval.consumed_at.map(Timestamp::as_millis),
+            stored::yeses(&approval.yeses)?,
         ],
     )?;
     if asked == 0 { Err(JournalError::Exists(approval.approval_id.to_string())) } else { Ok(()) }

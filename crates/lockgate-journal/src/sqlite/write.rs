@@ -17,7 +17,7 @@ use rusqlite::{Connection, OptionalExtension as _, Params, params};
 
 use super::fault::storage;
 use super::read;
-use crate::rules::{self, StatusChange};
+use crate::rules::{self, Decided, StatusChange};
 use crate::stored;
 
 /// Makes a run with its first event.
@@ -177,8 +177,14 @@ pub(super) fn ask(
     now: Timestamp,
 ) -> Result<Appended, JournalError> {
     require_lease(connection, lease)?;
-    let approval = rules::asked(approval, lease);
-    let question = Document::from_serialize(&approval).map_err(JournalError::unavailable)?;
+    insert_question(connection, &rules::asked(approval, lease))?;
+    reach(Point::AskApproval);
+    add(connection, lease, events, now)
+}
+
+/// Keeps a question that nobody has decided.
+fn insert_question(connection: &Connection, approval: &Approval) -> Result<(), JournalError> {
+    let question = Document::from_serialize(approval).map_err(JournalError::unavailable)?;
     let asked = execute(
         connection,
         "INSERT INTO approval (approval_id, tenant, run_id, state, requested_at, expires_at, question)
@@ -197,8 +203,7 @@ pub(super) fn ask(
     if asked == 0 {
         return Err(JournalError::Exists(approval.approval_id.to_string()));
     }
-    reach(Point::AskApproval);
-    add(connection, lease, events, now)
+    Ok(())
 }
 
 /// Takes the right to start one attempt of a call, and uses its approval and its caller's key.
@@ -418,20 +423,32 @@ pub(super) fn decide(
         .ok_or_else(|| DecisionRefused::NotFound(decision.approval_id.clone()))?;
     let verdict = rules::decide(&stored, decision, now)?;
     if let Ok(decided) = &verdict.answer {
-        execute(
-            connection,
-            "UPDATE approval SET state = ?2, decided_by = ?3, decided_at = ?4, reason = ?5 WHERE approval_id = ?1",
-            params![
-                decided.approval_id.as_str(),
-                decided.state.word(),
-                decided.decided_by,
-                decided.decided_at.map(Timestamp::as_millis),
-                decided.reason,
-            ],
-        )?;
+        keep_answer(connection, &decided.question)?;
+        if let Some(asked) = &decided.in_its_place {
+            insert_question(connection, &asked.clone().undecided())?;
+            keep_answer(connection, asked)?;
+        }
     }
-    add(connection, &stored.run_id, vec![verdict.event], now)?;
-    Ok(verdict.answer)
+    add(connection, &stored.run_id, verdict.events, now)?;
+    Ok(verdict.answer.map(Decided::into_standing))
+}
+
+/// Keeps what was said about a question.
+fn keep_answer(connection: &Connection, decided: &Approval) -> Result<(), JournalError> {
+    execute(
+        connection,
+        "UPDATE approval SET state = ?2, decided_by = ?3, decided_at = ?4, reason = ?5, yeses = ?6
+         WHERE approval_id = ?1",
+        params![
+            decided.approval_id.as_str(),
+            decided.state.word(),
+            decided.decided_by,
+            decided.decided_at.map(Timestamp::as_millis),
+            decided.reason,
+            stored::yeses(&decided.yeses)?,
+        ],
+    )?;
+    Ok(())
 }
 
 pub(super) fn execute(connection: &Connection, sql: &str, parameters: impl Params) -> Result<usize, JournalError> {

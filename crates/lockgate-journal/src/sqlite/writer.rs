@@ -319,7 +319,7 @@ impl Desk {
     }
 
     fn transact(&self, connection: &Connection, group: &mut Group) -> Result<(), Failed> {
-        self.take_the_file(connection, group)?;
+        take_the_file(connection, group)?;
         for request in group {
             self.attempt(connection, &mut **request)?;
         }
@@ -333,21 +333,6 @@ impl Desk {
         }
         reach(Point::CommitAfter);
         Ok(())
-    }
-
-    /// Begins the transaction. IMMEDIATE takes the write lock now: one that began as a read could fail midway instead of
-    /// waiting. Whoever ends something waits longer, also while another process writes the whole file anew: an effect whose
-    /// result is not kept is one that nobody knows.
-    fn take_the_file(&self, connection: &Connection, group: &Group) -> Result<(), Failed> {
-        let ends = group.iter().any(|request| request.purpose() == Purpose::End);
-        let mut tries = if ends { TRIES_OF_AN_END } else { 1 };
-        loop {
-            tries -= 1;
-            match execute(connection, "BEGIN IMMEDIATE") {
-                Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && tries > 0 => {}
-                begun => return begun.map_err(before),
-            }
-        }
     }
 
     /// One request in its savepoint: a bad one fails alone.
@@ -365,6 +350,21 @@ impl Desk {
             execute(connection, "ROLLBACK TO request").map_err(before)?;
         }
         execute(connection, "RELEASE request").map_err(before)
+    }
+}
+
+/// Begins the transaction. IMMEDIATE takes the write lock now: one that began as a read could fail midway instead of
+/// waiting. Whoever ends something waits longer, also while another process writes the whole file anew: an effect whose
+/// result is not kept is one that nobody knows.
+fn take_the_file(connection: &Connection, group: &Group) -> Result<(), Failed> {
+    let ends = group.iter().any(|request| request.purpose() == Purpose::End);
+    let mut tries = if ends { TRIES_OF_AN_END } else { 1 };
+    loop {
+        tries -= 1;
+        match execute(connection, "BEGIN IMMEDIATE") {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && tries > 0 => {}
+            begun => return begun.map_err(before),
+        }
     }
 }
 

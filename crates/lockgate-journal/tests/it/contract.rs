@@ -39,6 +39,7 @@ macro_rules! contract {
 
 // After the macros that they use.
 mod approvals;
+mod approvers;
 mod calls;
 mod handles;
 mod keys;

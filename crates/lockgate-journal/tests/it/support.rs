@@ -203,6 +203,11 @@ pub(crate) fn approval(run: &RunId, id: &str) -> Approval {
         requested_at: START,
         expires_at: START.after(OPEN_FOR),
         state: ApprovalState::Pending,
+        yeses: Vec::new(),
+        attempt: 1,
+        because: None,
+        approvers: None,
+        edited: None,
         decided_by: None,
         decided_at: None,
         reason: None,
@@ -216,7 +221,7 @@ pub(crate) fn bound(id: &str) -> Digest {
 }
 
 pub(crate) fn decision(id: &str, answer: ApprovalState) -> Decision {
-    Decision { approval_id: ApprovalId::new(id), answer, by: "alice".to_owned(), reason: None, digest: None }
+    Decision::new(ApprovalId::new(id), answer, "alice")
 }
 
 pub(crate) fn claim(call: &CallId, attempt: u32, approval: Option<&str>) -> Claim {

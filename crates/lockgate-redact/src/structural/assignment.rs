@@ -16,7 +16,7 @@ use crate::structural::authorization;
 
 /// How far a key or a value is followed.
 const LONGEST_KEY: usize = 96;
-const LONGEST_VALUE: usize = 8192;
+pub(crate) const LONGEST_VALUE: usize = 8192;
 
 /// The value of the key of which a stem stands at `at`.
 pub(crate) fn find<'t>(text: &'t str, at: usize, effort: &mut Effort) -> Option<Finding<'t>> {

@@ -7,6 +7,9 @@ use crate::finding::{Finding, Rank};
 /// The label of the marker.
 pub(crate) const LABEL: &str = "private_key";
 
+/// What every marker for a key begins with.
+const MARKER: &str = "[redacted:private_key#";
+
 /// No private key is longer.
 const LONGEST: usize = 64 * 1024;
 /// The dashes around a PEM label.
@@ -16,26 +19,76 @@ const LONGEST_LABEL: usize = 40;
 /// A line of a key's body is at least so long, unless it is the last.
 const SHORTEST_LINE: usize = 16;
 
-/// The key in whose first or last line `PRIVATE KEY` stands at `at`.
+/// What stands in the first and in the last line of every key.
+pub(crate) const WORDS: &[u8] = b"PRIVATE KEY";
+
+/// The key in whose first or last line [`WORDS`] stand at `at`.
 pub(crate) fn find(text: &str, at: usize) -> Option<Finding<'_>> {
-    let before_start = text.ceil_char_boundary(at.saturating_sub(LONGEST_LABEL));
-    let line_start = before_start + text[before_start..at].rfind(DASHES)?;
-    let opening = &text[line_start..at];
-    let line_end = at + within(&text[at..], LONGEST_LABEL).find(DASHES)? + DASHES.len();
-    let range = match opening.strip_prefix(DASHES)?.split(' ').next()? {
-        "BEGIN" => line_start..end_of_key(text, line_end),
-        "END" => start_of_key(text, line_start)..line_end,
-        _ => return None,
-    };
+    let (is_first, line) = line_around(text, at)?;
+    let range =
+        if is_first { line.start..end_of_key(text, line.end) } else { start_of_key(text, line.start)..line.end };
     // A first line with nothing behind it is a search pattern or a sentence, not a key.
-    let bare = range == (line_start..line_end);
+    let bare = range == line;
     (!bare).then(|| Finding::part(text, range, LABEL, Rank::Shape))
+}
+
+/// The first (`true`) or last line of a key around [`WORDS`] at `at`.
+fn line_around(text: &str, at: usize) -> Option<(bool, Range<usize>)> {
+    let before_start = text.ceil_char_boundary(at.saturating_sub(LONGEST_LABEL));
+    let start = before_start + text[before_start..at].rfind(DASHES)?;
+    let end = at + within(&text[at..], LONGEST_LABEL).find(DASHES)? + DASHES.len();
+    match text[start..at].strip_prefix(DASHES)?.split(' ').next()? {
+        "BEGIN" => Some((true, start..end)),
+        "END" => Some((false, start..end)),
+        _ => None,
+    }
+}
+
+/// Where the body of the key begins in whose first line [`WORDS`] stand at `at`.
+pub(crate) fn body_start(text: &str, at: usize) -> Option<usize> {
+    line_around(text, at).filter(|(is_first, _)| *is_first).map(|(_, line)| line.end)
+}
+
+/// Whether the key with this body, as far as it has come, can be another one when more comes.
+pub(crate) fn may_go_on(body: &str) -> bool {
+    if body.len() > LONGEST + LONGEST_LABEL + DASHES.len() || body.contains("-----BEGIN") {
+        return false;
+    }
+    body.find("-----END").is_none_or(|end| {
+        let label = &body[end + "-----END".len()..];
+        label.len() < LONGEST_LABEL + DASHES.len() && !label.contains(DASHES)
+    })
+}
+
+/// What a part of a line is to a key whose last line comes below.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Row {
+    /// Nothing: the key may go on above it.
+    Blank,
+    /// Perhaps the last row of the body, which may be short.
+    Short,
+    /// Perhaps a row of the body.
+    Long,
+    /// No part of a key: it begins below.
+    Other,
+}
+
+/// What the parts of a line are, in order.
+pub(crate) fn rows(line: &str) -> impl Iterator<Item = Row> {
+    Lines(line, 0..line.len()).map(|part| match content(&line[part]) {
+        "" => Row::Blank,
+        content if !is_base64(content) => Row::Other,
+        content if content.len() < SHORTEST_LINE => Row::Short,
+        _ => Row::Long,
+    })
 }
 
 /// The end of the last line, or the last place that still looks like a key when that line was cut off.
 fn end_of_key(text: &str, body_start: usize) -> usize {
     let body = within(&text[body_start..], LONGEST);
+    // Another key ends this one, also where it has been replaced: else each look would find more than the one before.
     let body = &body[..body.find("-----BEGIN").unwrap_or(body.len())];
+    let body = &body[..body.find(MARKER).unwrap_or(body.len())];
     let whole = body.find("-----END").filter(|&end| {
         // Source code that names both lines has no key between them.
         Lines(body, 0..end).any(|line| is_long_base64(content(&body[line])))

@@ -2,4 +2,5 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod canary;
+mod false_positives;
 mod properties;

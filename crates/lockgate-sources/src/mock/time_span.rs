@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::str::FromStr;
 use std::time::Duration;
 
+use lockgate_contract::time::read_span;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 use thiserror::Error;
@@ -17,8 +18,6 @@ pub struct TimeSpan(Duration);
 #[error("`{0}` is not a duration: write a whole number and `ms`, `s`, `m` or `h`, such as `500ms`")]
 pub struct InvalidTimeSpan(String);
 
-const UNITS: [(&str, u64); 4] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)];
-
 impl TimeSpan {
     /// The span as the standard library has it.
     pub const fn as_duration(self) -> Duration {
@@ -30,14 +29,8 @@ impl FromStr for TimeSpan {
     type Err = InvalidTimeSpan;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        read(text).map(|millis| Self(Duration::from_millis(millis))).ok_or_else(|| InvalidTimeSpan(text.to_owned()))
+        read_span(text).map(Self).ok_or_else(|| InvalidTimeSpan(text.to_owned()))
     }
-}
-
-fn read(text: &str) -> Option<u64> {
-    let (digits, unit) = text.split_at(text.find(|character: char| !character.is_ascii_digit())?);
-    let (_, millis) = UNITS.iter().find(|(word, _)| *word == unit)?;
-    digits.parse::<u64>().ok()?.checked_mul(*millis)
 }
 
 impl<'de> Deserialize<'de> for TimeSpan {

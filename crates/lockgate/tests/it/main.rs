@@ -7,6 +7,7 @@ mod fuzz_corpus;
 mod generated;
 mod incident;
 mod keys;
+mod quotas;
 mod real;
 mod tool_attribute;
 mod tool_sets;

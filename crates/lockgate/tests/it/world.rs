@@ -275,13 +275,8 @@ impl World {
         answer: ApprovalState,
         shown: Digest,
     ) -> Result<Approval, DecisionRefused> {
-        let decision = Decision {
-            approval_id: question.approval_id.clone(),
-            answer,
-            by: "reviewer".to_owned(),
-            reason: None,
-            digest: Some(shown),
-        };
+        let decision =
+            Decision { digest: Some(shown), ..Decision::new(question.approval_id.clone(), answer, "reviewer") };
         self.journal.decide(decision).await
     }
 }

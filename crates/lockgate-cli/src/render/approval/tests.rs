@@ -33,6 +33,11 @@ fn approval() -> Approval {
         requested_at: Timestamp::from_millis(0),
         expires_at: Timestamp::from_millis(600_000),
         state: ApprovalState::Granted,
+        yeses: Vec::new(),
+        attempt: 1,
+        because: None,
+        approvers: None,
+        edited: None,
         decided_by: Some("bob".to_owned()),
         decided_at: Some(Timestamp::from_millis(1000)),
         reason: Some("fine\u{1b}[2J".to_owned()),
@@ -42,7 +47,7 @@ fn approval() -> Approval {
 
 #[test]
 fn what_a_person_decides_on() {
-    insta::assert_snapshot!(plain(&show(&approval())), @r#"
+    insta::assert_snapshot!(plain(&show(&approval(), None, Timestamp::from_millis(2000))), @r#"
     apr-0123456789abcdef is granted
 
       create_ticket 1.0 wants to run with effect write
@@ -56,7 +61,7 @@ fn what_a_person_decides_on() {
     digest      sha256:0303030303030303030303030303030303030303030303030303030303030303
     definition  sha256:0101010101010101010101010101010101010101010101010101010101010101
     requested   1970-01-01T00:00:00.000Z
-    expires     1970-01-01T00:10:00.000Z
+    expires     1970-01-01T00:10:00.000Z (in 9m 58s)
     decided by  bob
     decided     1970-01-01T00:00:01.000Z
     reason      fine\u{1b}[2J

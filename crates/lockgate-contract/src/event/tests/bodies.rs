@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::allowed::AllowedTools;
+use crate::approval::Proof;
 use crate::call::ActionLanguage;
 use crate::digest::Digest;
 use crate::effect::{Effect, EffectState, OnUnknown, Permission};
@@ -125,9 +126,37 @@ fn bodies() -> Vec<(Body, String)> {
                 expires_at: Timestamp::from_millis(0),
                 reason: "r".to_owned(),
                 policies: vec!["p".to_owned()],
+                because: None,
+                approvers: None,
             }),
             format!(
                 r#"{{"approval_id":"apr-1","tool_name":"t","tool_version":"1.0","effect":"write","digest":"{one}","expires_at":"1970-01-01T00:00:00.000Z","reason":"r","policies":["p"]}}"#
+            ),
+        ),
+        (
+            Body::ApprovalAgreed(ApprovalAgreed {
+                approval_id: approval_id.clone(),
+                agreed_by: "bob".to_owned(),
+                roles: vec!["finance".to_owned()],
+                proof: Proof::OsUser,
+                reason: None,
+                missing: 1,
+            }),
+            r#"{"approval_id":"apr-1","agreed_by":"bob","roles":["finance"],"proof":"os_user","missing":1}"#.to_owned(),
+        ),
+        (
+            Body::ApprovalEdited(Box::new(ApprovalEdited {
+                approval_id: approval_id.clone(),
+                edited_as: ApprovalId::new("apr-2"),
+                digest: one,
+                arguments_text: "{}".to_owned(),
+                arguments_digest: one,
+                edited_by: "bob".to_owned(),
+                roles: Vec::new(),
+                proof: Proof::Authenticated,
+            })),
+            format!(
+                r#"{{"approval_id":"apr-1","edited_as":"apr-2","digest":"{one}","arguments_text":"{{}}","arguments_digest":"{one}","edited_by":"bob","proof":"authenticated"}}"#
             ),
         ),
         (
@@ -136,6 +165,8 @@ fn bodies() -> Vec<(Body, String)> {
                 decision: "granted".to_owned(),
                 decided_by: "bob".to_owned(),
                 reason: None,
+                roles: Vec::new(),
+                proof: None,
             }),
             r#"{"approval_id":"apr-1","decision":"granted","decided_by":"bob"}"#.to_owned(),
         ),

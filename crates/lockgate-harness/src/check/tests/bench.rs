@@ -235,8 +235,7 @@ impl Bench {
     /// Decides everything that waits.
     pub(super) async fn decide(&self, answer: ApprovalState) {
         for approval in self.approvals().await {
-            let decision =
-                Decision { approval_id: approval, answer, by: "alice".to_owned(), reason: None, digest: None };
+            let decision = Decision::new(approval, answer, "alice");
             drop(self.journal.inner().decide(decision).await);
         }
     }

@@ -1,7 +1,9 @@
 //! The good journals of the corpus: runs that the product writes, the same bytes each time.
 
+use std::sync::Arc;
+
 use lockgate_contract::approval::ApprovalState;
-use lockgate_contract::event::Event;
+use lockgate_contract::event::{Event, NewEvent, Sign};
 use lockgate_contract::run::Budget;
 
 use super::bench::{Bench, Meddling, PYTHON, Setup, block_on, calls, says};
@@ -22,6 +24,7 @@ pub(super) fn journals() -> Vec<(&'static str, Vec<Event>)> {
         ("direct", block_on(direct())),
         ("code", block_on(code())),
         ("chained", block_on(chained())),
+        ("signed", block_on(signed())),
     ]
 }
 
@@ -148,4 +151,36 @@ async fn chained() -> Vec<Event> {
     bench.decide(ApprovalState::Granted).await;
     bench.resume(None).await;
     bench.events().await
+}
+
+/// Signs with nothing but its name: the checker looks at where signatures stand.
+#[derive(Debug)]
+struct Stamp;
+
+impl Sign for Stamp {
+    fn key(&self) -> String {
+        "stamp".to_owned()
+    }
+
+    fn sign(&self, _: &[u8]) -> String {
+        "00".to_owned()
+    }
+}
+
+/// A run whose decisions are signed.
+async fn signed() -> Vec<Event> {
+    let turns = vec![calls(&[("pay", r#"{"do":"ok","to":"bob"}"#)]), says("paid")];
+    let bench = Bench::new(Setup { turns, first_id: 14, ..Setup::default() });
+    bench.start().await;
+    bench.decide(ApprovalState::Granted).await;
+    bench.resume(None).await;
+    let signed = |event: Event| {
+        let data = event.data.signed_by(Arc::new(Stamp));
+        NewEvent { kind: event.kind, step: event.step, call_id: event.call_id, data }.numbered(
+            event.run_id,
+            event.seq,
+            event.at,
+        )
+    };
+    bench.events().await.into_iter().map(signed).collect()
 }

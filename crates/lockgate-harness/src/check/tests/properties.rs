@@ -99,6 +99,7 @@ fn budget() -> impl Strategy<Value = Budget> {
                 max_environment_failures,
                 max_repeated_turns: 3,
                 max_retries,
+                max_questions: None,
             }
         },
     )

@@ -7,8 +7,8 @@ use crate::check::Invariant;
 use crate::check::Invariant::{
     AllowedTools, ApprovalBinding, ApprovalOrder, ApprovalSingleUse, Attempts, Authorisation, Beginning, Budget,
     CallIds, Chain, Ending, IntentBeforeEffect, ModelTurns, Numbering, OneRun, OrderOfChecks, OutcomeTable, Pairing,
-    Placement, ResultOnce, ResultShape, ReusedResult, Steps, StopReason, TurnOrder, TwoTexts, UnknownEffect,
-    Unreadable,
+    Placement, ResultOnce, ResultShape, ReusedResult, Signatures, Steps, StopReason, TurnOrder, TwoTexts,
+    UnknownEffect, Unreadable,
 };
 
 /// One bad journal.
@@ -56,6 +56,9 @@ pub(super) fn bad() -> Vec<Bad> {
         bad(Chain, "dropped-hash", "chained", |journal| journal.remove(3, "", "hash"), &[3], &[]),
         bad(Chain, "dropped-promise", "chained", |journal| journal.remove(1, "/data", "chained"), &[1], &[]),
         bad(Chain, "dropped", "chained", |journal| journal.drop(4), &[5], &[Numbering, OrderOfChecks]),
+
+        bad(Signatures, "dropped", "signed", |journal| journal.remove(1, "/data", "signature"), &[1], &[]),
+        bad(Signatures, "edited", "signed", |journal| journal.edit(1, "/data/signature/v", 2), &[1], &[]),
 
         bad(Beginning, "dropped", "reads", |journal| journal.drop_and_close(1), &[1], &[]),
         bad(Beginning, "doubled", "reads", |journal| journal.repeat(1, 3), &[4], &[]),

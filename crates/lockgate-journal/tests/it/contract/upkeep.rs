@@ -1,5 +1,6 @@
 //! Whole runs: out of one journal, and into another one.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use lockgate_contract::approval::{Approval, ApprovalState};
@@ -13,6 +14,7 @@ use lockgate_contract::ports::{
     Settling,
 };
 use lockgate_contract::run::{RunKind, RunStatus};
+use lockgate_journal::{SigningJournal, SigningKey, Unsound};
 
 use crate::support::{
     Fixture, OPEN_FOR, START, approval, artifact, caller_key, claim, decision, event, event_with, found, new_run,
@@ -29,6 +31,7 @@ contract! {
     a_driven_run_is_exported_as_of_one_moment;
     the_events_of_a_chained_run_are_tied_to_each_other;
     a_run_that_is_not_chained_has_no_hashes;
+    the_decisions_of_a_signed_run_are_signed_wherever_they_are_kept;
 }
 
 /// A run with something of everything; the time is a minute later.
@@ -386,4 +389,43 @@ fn a_line_that_is_altered_lost_or_cut_off_is_noticed() {
         let twice: Vec<String> = whole.iter().chain(&whole).cloned().collect();
         assert_eq!(fails(&twice), None);
     });
+}
+
+async fn the_decisions_of_a_signed_run_are_signed_wherever_they_are_kept(f: Fixture) {
+    let key = Arc::new(SigningKey::from_bytes(&[3; 32]));
+    let public = key.public();
+    let journal = SigningJournal::new(Arc::clone(&f.journal), key);
+    let (hold, mut appended) = journal.create_run(NewRun { chained: true, ..new_run("run-a") }).await.unwrap();
+    let run = hold.lease().clone();
+    appended.extend(journal.append(&run, vec![event_with("x.a", "{ \"of\" :\n 1.0 }")]).await.unwrap());
+    let asked = vec![event_with("approval.requested", "{ \"why\" :\n \"é\" }")];
+    appended.extend(journal.ask(&run, approval(&run, "apr-1"), asked).await.unwrap());
+    journal.decide(decision("apr-1", ApprovalState::Granted)).await.unwrap();
+    // What is decided too late is a decision as well.
+    journal.decide(decision("apr-1", ApprovalState::Denied)).await.unwrap_err();
+    let call = run.call(0, 0);
+    let events = vec![event("approval.consumed"), event("tool.started")];
+    journal.claim(&run, claim(&call, 1, Some("apr-1")), events).await.unwrap();
+    journal.settle(&run, settling(&call, None), vec![settled(&call, EffectState::Done)]).await.unwrap();
+    drop(hold);
+
+    let kept = f.events(&run).await;
+    let signed: Vec<(u64, Option<_>)> =
+        kept.iter().filter(|event| event.is_decision()).map(|event| (event.seq, public.verify(event).err())).collect();
+    assert_eq!(signed, [1, 3, 4, 5, 6, 7].map(|seq| (seq, None)));
+    assert!(kept.iter().all(|event| event.is_decision() == event.signature().is_some()));
+    assert_eq!(format!("{appended:?}"), format!("{:?}", &kept[..appended.len()]), "what is answered is what is kept");
+
+    let text = export(&*f.journal, &run).await;
+    for other in every_kind(&f) {
+        other.journal.upkeep().import_run(read(&text).remove(0)).await.unwrap();
+        assert_eq!(export(&*other.journal, &run).await, text);
+        for event in other.events(&run).await.iter().filter(|event| event.is_decision()) {
+            assert_eq!(public.verify(event), Ok(()));
+        }
+        // Who goes on without the key leaves decisions that are not signed.
+        let hold = other.journal.hold(&run).await.unwrap().unwrap();
+        let more = other.journal.append(hold.lease(), vec![event("tool.relaxed")]).await.unwrap();
+        assert_eq!(public.verify(&more[0]), Err(Unsound::Unsigned));
+    }
 }

@@ -1,11 +1,12 @@
 //! URLs, servers and databases that are right, and those that are not.
 
-use lockgate_contract::ids::RunId;
+use lockgate_contract::approval::ApprovalState;
+use lockgate_contract::ids::{ApprovalId, RunId};
 use lockgate_contract::ports::{Journal, JournalError};
 use lockgate_journal::{OpenError, PostgresJournal, PostgresOptions, open};
 
 use crate::support::database::{Database, options};
-use crate::support::{Fixture, ManualClock, new_run};
+use crate::support::{Fixture, ManualClock, decision, new_run};
 
 fn refusal(url: &str) -> OpenError {
     PostgresJournal::open_with(url, options(ManualClock::new())).map(drop).unwrap_err()
@@ -23,7 +24,7 @@ async fn it_says_what_it_is_set_to() {
     assert_eq!(fact("url"), database.url().replace("lockgate_test_owner:lockgate_test_owner@", "lockgate_test_owner@"));
     assert_eq!(fact("database"), database.name());
     assert_eq!((fact("role"), fact("row_security")), ("lockgate_test_owner", "obeyed"));
-    assert_eq!(fact("schema_version"), "1");
+    assert_eq!(fact("schema_version"), "2");
     let shown = database.administrator().await.query_one("SHOW server_version", &[]).await.unwrap();
     assert_eq!(fact("server_version"), shown.get::<_, &str>(0));
     assert!(["on", "off"].contains(&fact("fsync")));
@@ -138,9 +139,9 @@ async fn a_newer_or_other_schema_is_refused() {
     let f = Fixture::postgres();
     let database = f.database.as_ref().unwrap();
     let administrator = database.administrator().await;
-    administrator.batch_execute("INSERT INTO lockgate.meta VALUES (2, 'later', 'sha256:x', 0)").await.unwrap();
+    administrator.batch_execute("INSERT INTO lockgate.meta VALUES (999, 'later', 'sha256:x', 0)").await.unwrap();
     let error = refusal(&database.url());
-    assert_eq!(error, OpenError::Journal(JournalError::TooNew { found: 2, known: 1 }));
+    assert_eq!(error, OpenError::Journal(JournalError::TooNew { found: 999, known: 2 }));
     assert!(error.hint().contains("newer version"));
     // A journal that is open notices it with its next connection.
     let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()";
@@ -149,12 +150,28 @@ async fn a_newer_or_other_schema_is_refused() {
     if matches!(told, Err(JournalError::Unavailable(_))) {
         told = f.journal.create_run(new_run("run-a")).await.map(drop);
     }
-    assert_eq!(told, Err(JournalError::TooNew { found: 2, known: 1 }));
+    assert_eq!(told, Err(JournalError::TooNew { found: 999, known: 2 }));
     administrator
-        .batch_execute("DELETE FROM lockgate.meta WHERE version = 2; UPDATE lockgate.meta SET checksum = 'sha256:x'")
+        .batch_execute("DELETE FROM lockgate.meta WHERE version = 999; UPDATE lockgate.meta SET checksum = 'sha256:x'")
         .await
         .unwrap();
     assert!(matches!(refusal(&database.url()), OpenError::OtherMigration { version: 1, .. }));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_of_schema_1_goes_on() {
+    let f = Fixture::postgres();
+    let run = f.create("run-a").await;
+    f.ask(&run, "apr-1").await;
+    let database = f.database.as_ref().unwrap();
+    // What migration 2 made is taken out again.
+    let before = "ALTER TABLE lockgate.approval DROP COLUMN yeses; DELETE FROM lockgate.meta WHERE version = 2";
+    database.administrator().await.batch_execute(before).await.unwrap();
+    let journal = database.journal(f.clock.clone());
+    let asked = journal.approval(&ApprovalId::new("apr-1")).await.unwrap().unwrap();
+    assert_eq!((asked.state, asked.yeses.len()), (ApprovalState::Pending, 0));
+    let granted = journal.decide(decision("apr-1", ApprovalState::Granted)).await.unwrap();
+    assert_eq!((granted.state, granted.yeses.len()), (ApprovalState::Granted, 1));
 }
 
 #[test]

@@ -119,8 +119,7 @@ impl MeddledJournal {
 
     async fn decide_all(&self, answer: ApprovalState, digest: Option<Digest>) {
         for approval in self.inner.approvals(ApprovalFilter::default()).await.unwrap() {
-            let decision =
-                Decision { approval_id: approval.approval_id, answer, by: "bob".to_owned(), reason: None, digest };
+            let decision = Decision { digest, ..Decision::new(approval.approval_id, answer, "bob") };
             drop(self.inner.decide(decision).await);
         }
     }

@@ -77,13 +77,7 @@ async fn the_first_answer_stands() {
 #[tokio::test]
 async fn there_is_no_answer_to_a_question_that_nobody_asked() {
     for world in World::of_each_kind() {
-        let decision = Decision {
-            approval_id: "apr-0000000000000000".into(),
-            answer: ApprovalState::Granted,
-            by: "reviewer".to_owned(),
-            reason: None,
-            digest: None,
-        };
+        let decision = Decision::new("apr-0000000000000000".into(), ApprovalState::Granted, "reviewer");
         assert!(matches!(world.journal.decide(decision).await, Err(DecisionRefused::NotFound(_))));
     }
 }

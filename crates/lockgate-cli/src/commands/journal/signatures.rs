@@ -1,0 +1,28 @@
+//! What `check --public-key` makes of the signatures of decisions.
+
+use std::path::Path;
+
+use lockgate::contract::event::Event;
+use lockgate::harness::check::{Defect, Invariant};
+use lockgate::host::files;
+use lockgate::journal::PublicKey;
+
+use crate::error::CliError;
+
+pub(super) fn public_key(path: &Path) -> Result<PublicKey, CliError> {
+    let text = files::read_to_string(path).map_err(|cause| CliError::File { path: path.to_owned(), cause })?;
+    PublicKey::parse(&text).map_err(|cause| CliError::Key { path: path.to_owned(), cause })
+}
+
+/// Every decision that is not what the holder of the key signed.
+pub(super) fn defects<'e>(key: &'e PublicKey, events: &'e [Event]) -> impl Iterator<Item = Defect> + 'e {
+    events.iter().filter(|event| event.is_decision()).filter_map(|event| {
+        let unsound = key.verify(event).err()?;
+        Some(Defect {
+            invariant: Invariant::Signatures,
+            seqs: vec![event.seq],
+            call_id: event.call_id.clone(),
+            text: format!("the decision in event {}, `{}`: {unsound}", event.seq, event.kind),
+        })
+    })
+}

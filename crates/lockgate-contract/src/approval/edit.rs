@@ -1,0 +1,67 @@
+//! A yes to other arguments than those that were asked about.
+
+use serde::{Deserialize, Serialize};
+
+use crate::approval::{Approval, ApprovalState, Binding, shown_text};
+use crate::arguments::Arguments;
+use crate::ids::ApprovalId;
+use crate::time::Timestamp;
+
+/// What a question stands in place of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EditOf {
+    /// The question about the arguments before.
+    pub approval_id: ApprovalId,
+    /// Who wrote the arguments that are asked about now.
+    pub by: String,
+}
+
+impl Approval {
+    /// The question about the same call with other arguments: under a digest, and so an id, of its own. Whoever said yes
+    /// before said it to something else. It expires when this one does.
+    #[must_use]
+    pub fn with_arguments(&self, arguments: &Arguments, by: &str, now: Timestamp) -> Self {
+        let subject = [self.tenant.as_str(), &self.user, &self.agent];
+        let binding = Binding {
+            arguments: arguments.document(),
+            attempt: Some(self.attempt).filter(|attempt| *attempt > 1),
+            call_id: &self.call_id,
+            definition: self.definition,
+            effect: self.effect,
+            run_id: &self.run_id,
+            subject,
+            tool_name: &self.tool_name,
+        };
+        let digest = binding.digest();
+        Self {
+            approval_id: ApprovalId::from_digest(digest),
+            digest,
+            shown_text: shown_text(&self.tool_name, &self.tool_version, self.effect, subject, arguments.document()),
+            arguments: arguments.document().clone(),
+            arguments_digest: arguments.digest(),
+            edited: Some(EditOf { approval_id: self.approval_id.clone(), by: by.to_owned() }),
+            requested_at: now,
+            state: ApprovalState::Pending,
+            yeses: Vec::new(),
+            decided_by: None,
+            decided_at: None,
+            reason: None,
+            consumed_at: None,
+            ..self.clone()
+        }
+    }
+
+    /// The question as it was asked: what never changes.
+    #[must_use]
+    pub fn undecided(self) -> Self {
+        Self {
+            state: ApprovalState::Pending,
+            yeses: Vec::new(),
+            decided_by: None,
+            decided_at: None,
+            reason: None,
+            consumed_at: None,
+            ..self
+        }
+    }
+}

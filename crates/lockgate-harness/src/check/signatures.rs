@@ -1,0 +1,21 @@
+//! Whether every decision of a run is signed, where one is. Who signed it is looked at by whoever has the public key.
+
+use lockgate_contract::event::Event;
+
+use crate::check::{Defect, Invariant};
+
+/// What is wrong with the signatures; nothing where the run has none.
+pub(super) fn defect(events: &[&Event]) -> Option<Defect> {
+    if events.iter().all(|event| event.signature().is_none()) {
+        return None;
+    }
+    let is_signed = |event: &Event| event.signature().is_some_and(|signed| signed.text.is_some());
+    let unsigned: Vec<u64> =
+        events.iter().filter(|event| event.is_decision() && !is_signed(event)).map(|event| event.seq).collect();
+    let text = match unsigned.as_slice() {
+        [] => return None,
+        [one] => format!("the decision in event {one} is not signed, and others of the run are"),
+        [first, ..] => format!("decisions are not signed, and others of the run are, first event {first}"),
+    };
+    Some(Defect { invariant: Invariant::Signatures, seqs: unsigned, call_id: None, text })
+}

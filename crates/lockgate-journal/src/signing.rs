@@ -1,0 +1,294 @@
+//! A journal whose decisions are signed (ed25519, RFC 8032).
+//!
+//! What is signed, and where the signature stands, is the contract's (`event/signature.rs`). Here are the keys, and a journal
+//! in front of another one that hands each event to it with its signer; numbers are given inside, and so is the signature.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ed25519_dalek::Signer as _;
+use lockgate_contract::approval::Approval;
+use lockgate_contract::event::{Event, NewEvent, Sign};
+use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
+use lockgate_contract::ports::{
+    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError,
+    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling, Upkeep,
+};
+
+/// What a public key begins with, and the name of the key in a signature.
+const PUBLIC: &str = "ed25519:";
+/// What a secret key begins with.
+const SECRET: &str = "ed25519-secret:";
+
+/// A secret key that signs decisions. Its `Debug` shows the public one.
+#[derive(Clone)]
+pub struct SigningKey(ed25519_dalek::SigningKey);
+
+/// A public key that signatures are checked with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct PublicKey(ed25519_dalek::VerifyingKey);
+
+/// A text that is no key. It does not repeat the text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a {what} key is `{prefix}` and 64 hexadecimal digits")]
+pub struct InvalidKey {
+    what: &'static str,
+    prefix: &'static str,
+}
+
+/// Why a decision is not what was signed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unsound {
+    /// It has no signature.
+    #[error("it is not signed")]
+    Unsigned,
+    /// Somebody else signed it, or says so.
+    #[error("it is signed with another key, `{0}`")]
+    OtherKey(String),
+    /// The signature is over something else: the event was altered, or the signature is of another one.
+    #[error("its signature is not over this event: it was altered, or the signature is another event's")]
+    Forged,
+}
+
+impl SigningKey {
+    /// A key from 32 random bytes.
+    pub fn from_bytes(bytes: &[u8; 32]) -> Self {
+        Self(ed25519_dalek::SigningKey::from_bytes(bytes))
+    }
+
+    /// Reads a key as [`to_text`](Self::to_text) writes it; white space around it does not count.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidKey`], which does not repeat the text.
+    pub fn parse(text: &str) -> Result<Self, InvalidKey> {
+        let invalid = InvalidKey { what: "secret", prefix: SECRET };
+        text.trim().strip_prefix(SECRET).and_then(bytes).map(|bytes| Self::from_bytes(&bytes)).ok_or(invalid)
+    }
+
+    /// The key in one line, `ed25519-secret:` and 64 hexadecimal digits: a secret.
+    pub fn to_text(&self) -> String {
+        format!("{SECRET}{}", digits(self.0.as_bytes()))
+    }
+
+    /// The public key of it.
+    pub fn public(&self) -> PublicKey {
+        PublicKey(self.0.verifying_key())
+    }
+}
+
+impl Sign for SigningKey {
+    fn key(&self) -> String {
+        self.public().to_string()
+    }
+
+    fn sign(&self, text: &[u8]) -> String {
+        digits(&self.0.sign(text).to_bytes())
+    }
+}
+
+impl fmt::Debug for SigningKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "SigningKey({})", self.public())
+    }
+}
+
+impl PublicKey {
+    /// Reads a key as `Display` writes it; white space around it does not count.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidKey`]; so is a key under which a signature would prove nothing.
+    pub fn parse(text: &str) -> Result<Self, InvalidKey> {
+        let read = || {
+            let key = ed25519_dalek::VerifyingKey::from_bytes(&bytes(text.trim().strip_prefix(PUBLIC)?)?).ok()?;
+            (!key.is_weak()).then_some(Self(key))
+        };
+        read().ok_or(InvalidKey { what: "public", prefix: PUBLIC })
+    }
+
+    /// Whether an event is what the holder of the secret key signed.
+    ///
+    /// # Errors
+    ///
+    /// [`Unsound`] says why not.
+    pub fn verify(&self, event: &Event) -> Result<(), Unsound> {
+        let signed = event.signature().ok_or(Unsound::Unsigned)?;
+        if signed.signature.key != self.to_string() {
+            return Err(Unsound::OtherKey(signed.signature.key));
+        }
+        let value = bytes::<64>(&signed.signature.value).map(|value| ed25519_dalek::Signature::from_bytes(&value));
+        match (signed.text, value) {
+            // Strict: no signature has two forms.
+            (Some(text), Some(value)) if self.0.verify_strict(&text, &value).is_ok() => Ok(()),
+            _ => Err(Unsound::Forged),
+        }
+    }
+}
+
+impl fmt::Display for PublicKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{PUBLIC}{}", digits(self.0.as_bytes()))
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+fn digits(bytes: &[u8]) -> String {
+    let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or('0');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// Lower case only, so that a key and a signature have one spelling.
+fn bytes<const COUNT: usize>(digits: &str) -> Option<[u8; COUNT]> {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    if digits.len() != 2 * COUNT || !digits.bytes().all(is_digit) {
+        return None;
+    }
+    let mut bytes = [0; COUNT];
+    for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    Some(bytes)
+}
+
+/// A journal in front of another one: what it is given to keep, and is a decision, is signed.
+pub struct SigningJournal {
+    inner: Arc<dyn Journal>,
+    signer: Arc<dyn Sign>,
+}
+
+impl SigningJournal {
+    /// Signs what comes into `inner` through this one.
+    pub fn new(inner: Arc<dyn Journal>, signer: Arc<dyn Sign>) -> Self {
+        Self { inner, signer }
+    }
+
+    fn with_signer(&self, mut event: NewEvent) -> NewEvent {
+        event.data = event.data.signed_by(Arc::clone(&self.signer));
+        event
+    }
+
+    fn all_with_signer(&self, events: Vec<NewEvent>) -> Vec<NewEvent> {
+        events.into_iter().map(|event| self.with_signer(event)).collect()
+    }
+}
+
+impl Journal for SigningJournal {
+    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<(RunHold, Appended), JournalError>> {
+        let started = self.with_signer(run.started);
+        self.inner.create_run(NewRun { started, ..run })
+    }
+
+    fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
+        self.inner.hold(run)
+    }
+
+    fn ready(&self, limit: u32) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
+        self.inner.ready(limit)
+    }
+
+    fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        self.inner.append(lease, self.all_with_signer(events))
+    }
+
+    fn ask<'a>(
+        &'a self,
+        lease: &'a Lease,
+        approval: Approval,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        self.inner.ask(lease, approval, self.all_with_signer(events))
+    }
+
+    fn claim<'a>(
+        &'a self,
+        lease: &'a Lease,
+        claim: Claim,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, ClaimRefused>> {
+        self.inner.claim(lease, claim, self.all_with_signer(events))
+    }
+
+    fn settle<'a>(
+        &'a self,
+        lease: &'a Lease,
+        settling: Settling,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        self.inner.settle(lease, settling, self.all_with_signer(events))
+    }
+
+    fn reconcile<'a>(
+        &'a self,
+        lease: &'a Lease,
+        call: &'a CallId,
+        events: Vec<NewEvent>,
+    ) -> BoxFuture<'a, Result<Appended, JournalError>> {
+        self.inner.reconcile(lease, call, self.all_with_signer(events))
+    }
+
+    fn key_holder<'a>(
+        &'a self,
+        tenant: &'a str,
+        key: &'a str,
+    ) -> BoxFuture<'a, Result<Option<KeyHolder>, JournalError>> {
+        self.inner.key_holder(tenant, key)
+    }
+
+    fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
+        self.inner.decide(Decision { signer: Some(Arc::clone(&self.signer)), ..decision })
+    }
+
+    fn approval<'a>(&'a self, approval: &'a ApprovalId) -> BoxFuture<'a, Result<Option<Approval>, JournalError>> {
+        self.inner.approval(approval)
+    }
+
+    fn approvals(&self, filter: ApprovalFilter) -> BoxFuture<'_, Result<Vec<Approval>, JournalError>> {
+        self.inner.approvals(filter)
+    }
+
+    fn run<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunRecord>, JournalError>> {
+        self.inner.run(run)
+    }
+
+    fn runs(&self, filter: RunFilter) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
+        self.inner.runs(filter)
+    }
+
+    fn events<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
+        self.inner.events(run, after)
+    }
+
+    fn follow<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
+        self.inner.follow(run, after)
+    }
+
+    fn artifact<'a>(
+        &'a self,
+        run: &'a RunId,
+        artifact: &'a ArtifactId,
+    ) -> BoxFuture<'a, Result<Option<String>, JournalError>> {
+        self.inner.artifact(run, artifact)
+    }
+
+    fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>> {
+        Box::pin(async move {
+            let mut described = self.inner.describe().await?;
+            described.push(("signs decisions with".to_owned(), self.signer.key()));
+            Ok(described)
+        })
+    }
+
+    fn upkeep(&self) -> &dyn Upkeep {
+        self.inner.upkeep()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+//! Over HTTP, signed: whoever is called can see that the message is Lockgate's, and fresh.
+
+use std::fmt;
+use std::fmt::Write as _;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use lockgate_contract::ports::Clock;
+use lockgate_host::clock::SystemClock;
+use reqwest::header::CONTENT_TYPE;
+use reqwest::{Client, Url};
+use rustls::crypto::CryptoProvider;
+use sha2::Sha256;
+
+use crate::error::TargetError;
+
+/// The header with the seconds since the Unix epoch at which the message was signed.
+pub const TIMESTAMP: &str = "lockgate-timestamp";
+/// The header with the signature: `v1=` and the HMAC-SHA256 over timestamp, a dot and the body, in hexadecimal.
+pub const SIGNATURE: &str = "lockgate-signature";
+
+/// How often a message is sent at most, and how long it is waited before the second time.
+const ATTEMPTS: u32 = 3;
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// One webhook.
+#[derive(Clone)]
+pub struct Webhook {
+    url: Url,
+    secret: Arc<[u8]>,
+    client: Client,
+    clock: Arc<dyn Clock>,
+}
+
+impl Webhook {
+    /// Sends there, and signs with this secret. One attempt takes no longer than `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// The URL is none, or it is plain HTTP to another machine.
+    pub fn new(url: &str, secret: impl Into<Vec<u8>>, timeout: Duration) -> Result<Self, TargetError> {
+        let parsed = Url::parse(url).ok().filter(|url| url.host_str().is_some());
+        let parsed = parsed.filter(|url| url.scheme() == "https" || url.scheme() == "http" && is_here(url));
+        let url = parsed.ok_or_else(|| TargetError::Url(without_user(url)))?;
+        let client = client(&url, timeout)?;
+        Ok(Self { url, secret: secret.into().into(), client, clock: Arc::new(SystemClock) })
+    }
+
+    /// Sends a message; again where the other side does not take it.
+    pub(crate) async fn send(&self, body: &str) -> Result<(), String> {
+        let mut pause = PAUSE;
+        let mut attempt = 1;
+        loop {
+            let failed = match self.attempt(body).await {
+                Ok(()) => return Ok(()),
+                Err(failed) => failed,
+            };
+            if attempt == ATTEMPTS {
+                return Err(failed);
+            }
+            tokio::time::sleep(pause).await;
+            pause *= 4;
+            attempt += 1;
+        }
+    }
+
+    async fn attempt(&self, body: &str) -> Result<(), String> {
+        let now = self.clock.now().as_millis() / 1000;
+        let answer = self
+            .client
+            .post(self.url.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .header(TIMESTAMP, now)
+            .header(SIGNATURE, signature(&self.secret, now, body))
+            .body(body.to_owned())
+            .send()
+            .await
+            // The URL may hold a token.
+            .map_err(|error| format!("the webhook was not reached: {}", error.without_url()))?;
+        // What it says besides is nothing to go by: least of all a decision.
+        if answer.status().is_success() { Ok(()) } else { Err(format!("the webhook answers {}", answer.status())) }
+    }
+}
+
+/// The signature of a message.
+pub fn signature(secret: &[u8], timestamp: i64, body: &str) -> String {
+    // INVARIANT: HMAC takes keys of every length.
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret) else { return String::new() };
+    mac.update(format!("{timestamp}.").as_bytes());
+    mac.update(body.as_bytes());
+    let mut text = "v1=".to_owned();
+    for byte in mac.finalize().into_bytes() {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// No redirects and no proxies: a message goes where it was told to.
+fn client(url: &Url, timeout: Duration) -> Result<Client, TargetError> {
+    if CryptoProvider::get_default().is_none() {
+        // Losing the race against another thread means that a provider is installed, which is all that is wanted.
+        drop(rustls::crypto::ring::default_provider().install_default());
+    }
+    let mut builder = Client::builder()
+        .user_agent(concat!("lockgate/", env!("CARGO_PKG_VERSION")))
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy()
+        .timeout(timeout);
+    if url.scheme() == "http" {
+        // A machine without a certificate store can still reach its own webhook.
+        let tls = rustls::ClientConfig::builder()
+            .with_root_certificates(rustls::RootCertStore::empty())
+            .with_no_client_auth();
+        builder = builder.tls_backend_preconfigured(tls);
+    }
+    builder.build().map_err(|error| TargetError::Client(error.to_string()))
+}
+
+/// Whether a URL names this machine by an address or name that cannot mean another one.
+fn is_here(url: &Url) -> bool {
+    let Some(host) = url.host_str() else { return false };
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// The URL as it may be shown.
+fn without_user(url: &str) -> String {
+    match (url.split_once("://"), url.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
+        _ => url.to_owned(),
+    }
+}
+
+/// Shows where it goes, and no secret.
+impl fmt::Debug for Webhook {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Webhook").field("host", &self.url.host_str()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

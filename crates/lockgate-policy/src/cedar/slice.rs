@@ -1,0 +1,116 @@
+//! The rules that can matter to a call, found before it comes.
+//!
+//! ```text
+//!   all rules ── action, resource: at load ──► one slice a tool ── principal: at its first call ──► prepared for a subject
+//!                                                                                                     │
+//!                        reads nothing that differs between its calls: one answer a permission ◄──────┘
+//! ```
+//!
+//! A rule is left out only where its scope cannot match, and a rule whose scope does not match neither decides nor errs: the
+//! answers are those of the whole set.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use lockgate_contract::effect::Permission;
+use lockgate_contract::ports::PolicyVerdict;
+use lockgate_contract::subject::Subject;
+
+use super::adapter::{Principal, Set, World};
+use super::reads::{Names, Reads};
+use super::rule::Rule;
+use super::tools::ToolFacts;
+
+/// How many subjects a tool's slice stays prepared for.
+const SUBJECTS: usize = 32;
+
+/// The rules that concern one tool.
+#[derive(Debug)]
+pub(super) struct Slice {
+    /// Their places in the set.
+    pub(super) rules: Vec<usize>,
+    is_whole: bool,
+    /// The latest subject first.
+    prepared: Mutex<VecDeque<Arc<Prepared>>>,
+}
+
+/// A slice for the calls of one subject.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    subject: Subject,
+    pub(super) set: Set,
+    pub(super) world: World,
+    pub(super) reads: Reads,
+    /// By permission, where nothing else can change the answer.
+    fixed: Option<[OnceLock<PolicyVerdict>; Permission::ALL.len()]>,
+}
+
+impl Slice {
+    /// The rules of a set for which this says so.
+    pub(super) fn of(concerns: impl Iterator<Item = bool>) -> Self {
+        let rules = concerns.enumerate().filter(|(_, concerns)| *concerns).map(|(index, _)| index).collect();
+        Self { rules, is_whole: false, prepared: Mutex::default() }
+    }
+
+    /// All of a set's rules, whomever and whatever they are about.
+    pub(super) fn whole(count: usize) -> Self {
+        Self { rules: (0..count).collect(), is_whole: true, prepared: Mutex::default() }
+    }
+
+    /// The slice for the calls of this subject.
+    pub(super) fn prepared(
+        &self,
+        rules: &[Rule],
+        tool: &ToolFacts,
+        subject: &Subject,
+    ) -> Result<Arc<Prepared>, String> {
+        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = prepared.iter().position(|known| known.subject == *subject) {
+            if place > 0
+                && let Some(known) = prepared.remove(place)
+            {
+                prepared.push_front(known);
+            }
+            if let Some(known) = prepared.front() {
+                return Ok(Arc::clone(known));
+            }
+        }
+        let new = Arc::new(self.prepare(rules, tool, subject)?);
+        prepared.truncate(SUBJECTS - 1);
+        prepared.push_front(Arc::clone(&new));
+        Ok(new)
+    }
+
+    fn prepare(&self, rules: &[Rule], tool: &ToolFacts, subject: &Subject) -> Result<Prepared, String> {
+        let principal = Principal::of(subject)?;
+        let of_slice: Vec<&Rule> = self.rules.iter().filter_map(|index| rules.get(*index)).collect();
+        let matter = of_slice.iter().filter(|rule| rule.parsed.concerns(tool) && rule.parsed.is_for(&principal));
+        let mut reads = Reads::default();
+        matter.clone().for_each(|rule| reads.merge(&rule.reads));
+        let set = if self.is_whole {
+            reads.context = Names::All;
+            reads.approval_facts = true;
+            Set::of(of_slice.iter().map(|rule| (rule.id.as_str(), &rule.parsed)))?
+        } else {
+            Set::of(matter.map(|rule| (rule.id.as_str(), &rule.parsed)))?
+        };
+        Ok(Prepared {
+            subject: subject.clone(),
+            set,
+            world: World::new(tool, subject, principal)?,
+            fixed: reads.nothing_of_the_call().then(Default::default),
+            reads,
+        })
+    }
+}
+
+impl Prepared {
+    /// The answer, which is worked out anew only where something of the call can change it.
+    pub(super) fn answer(&self, permission: Permission, work_out: impl FnOnce() -> PolicyVerdict) -> PolicyVerdict {
+        let fixed = self.fixed.as_ref().and_then(|answers| answers.get(permission as usize));
+        match fixed {
+            Some(answer) => answer.get_or_init(work_out).clone(),
+            None => work_out(),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What loads, and what is said of what does not.
+
+use super::*;
+
+fn refused(text: &str) -> Vec<String> {
+    let refused = load(text).unwrap_err();
+    refused.defects().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_text_that_is_no_rule_is_named_by_its_line() {
+    let refused = refused("permit (principal, action, resource);\n\npermit (principal, action resource);\n");
+    assert_eq!(refused.len(), 1, "{refused:?}");
+    assert!(refused[0].starts_with("`rules.cedar`, line 3: "), "{refused:?}");
+}
+
+#[test]
+fn a_rule_that_does_not_fit_the_tools_is_named_by_its_line() {
+    for (rule, line) in [
+        ("\n\npermit (principal, action == Tool::Action::\"pya\", resource);", 3),
+        ("\npermit (principal, action == Tool::Action::\"pay\", resource)\nwhen {\n  context.input.amuont > 1\n};", 4),
+        ("permit (principal, action == Tool::Action::\"pay\", resource) when { context.input.amount > \"1\" };", 1),
+        // It may be absent.
+        ("permit (principal, action == Tool::Action::\"pay\", resource) when { context.input.to == \"bob\" };", 1),
+        ("permit (principal, action, resource) when { context.approval.uses_left > 0 };", 1),
+        ("permit (principal, action, resource) when { principal.group == \"x\" };", 1),
+        ("permit (principal is User, action, resource);", 1),
+    ] {
+        let refused = refused(rule);
+        assert!(refused[0].starts_with(&format!("`rules.cedar`, line {line}: ")), "{rule}\n{refused:?}");
+    }
+}
+
+#[test]
+fn an_example_that_does_not_hold_refuses_the_set() {
+    let text = |answer: &str| {
+        format!(
+            r#"
+            // expect: {answer} {{"tool": "pay", "input": {{"amount": 1}}, "roles": ["finance"]}}
+            permit (principal in Role::"finance", action, resource);
+        "#
+        )
+    };
+    assert_eq!(load(&text("allow")).unwrap().examples(), 1);
+    assert_eq!(
+        refused(&text("ask")),
+        [concat!(
+            "`rules.cedar`, line 2: the example expects `ask`, and the rules answer `allow`: ",
+            "`pay` with effect external is allowed"
+        )]
+    );
+}
+
+#[test]
+fn two_rules_of_one_id_are_refused() {
+    let rule = "@id(\"a\") permit (principal, action, resource);\n";
+    assert_eq!(
+        refused(&format!("{rule}{rule}")),
+        ["`rules.cedar`, line 2: `a` is the id of a rule already: in `rules.cedar`, line 1"]
+    );
+    assert_eq!(
+        refused("@id(\"declared-deny\") permit (principal, action, resource);"),
+        ["`rules.cedar`, line 1: `declared-deny` is the id of a rule already: in `lockgate:floor`, line 3"]
+    );
+}
+
+#[test]
+fn a_template_is_refused() {
+    let refused = refused("permit (principal == ?principal, action, resource);");
+    assert!(refused[0].contains("a template is no rule"), "{refused:?}");
+}
+
+#[test]
+fn what_can_be_about_no_call_is_a_warning() {
+    let rules = load("permit (principal, action in Effect::Action::\"write\", resource);").unwrap();
+    let warnings: Vec<_> = rules.warnings().iter().map(ToString::to_string).collect();
+    assert!(warnings.iter().any(|it| it.contains("is about no registered tool")), "{warnings:?}");
+}
+
+/// Every line is that of a rule's first word, also where two rules are the same.
+#[test]
+fn rules_have_their_lines() {
+    let rules = load("permit (principal, action, resource);\n\n// x\npermit (principal, action, resource);\n@id(\"c\")\npermit (principal, action, resource);")
+        .unwrap();
+    let places: Vec<_> = rules.list.iter().skip(1).map(|rule| (rule.id.as_str(), rule.line)).collect();
+    assert_eq!(places, [("rules.cedar#1", 1), ("rules.cedar#2", 4), ("c", 5)]);
+}
+
+#[test]
+fn the_digest_is_over_names_and_texts() {
+    let digest = |name: &str, text: &str| {
+        Rules::load(&[look_up()], &[RuleFile { name: name.to_owned(), text: text.to_owned() }]).unwrap().digest()
+    };
+    let text = "permit (principal, action, resource);";
+    assert_eq!(digest("a", text), digest("a", text));
+    assert_ne!(digest("a", text), digest("b", text));
+    assert_ne!(digest("a", text), digest("a", &format!("{text}\n")));
+}
