@@ -3,10 +3,13 @@
 use lockgate_contract::approval::Approval;
 use lockgate_contract::arguments::Arguments;
 use lockgate_contract::outcome::Code;
-use lockgate_contract::ports::{Decision, DecisionRefused};
+use lockgate_contract::ports::{Decision, DecisionRefused, JournalError};
 
 use crate::exit::Refusal;
 use crate::gate::Gate;
+
+/// How what stands in place of a secret begins, whichever redactor took it out (policy design, "Secrets").
+const PLACEHOLDER: &str = "[redacted:";
 
 impl Gate {
     /// Takes a person's decision into the journal, without secrets. An edit is looked at first: one that could not run is
@@ -16,7 +19,10 @@ impl Gate {
     ///
     /// Why the decision is not taken.
     pub async fn decide(&self, mut decision: Decision) -> Result<Approval, DecisionRefused> {
-        decision.by = self.scrub(&decision.by).into_owned();
+        if self.scrub(&decision.by) != decision.by {
+            // Scrubbed it would be another's, who might be entitled.
+            return Err(JournalError::unavailable("the name of whoever decides holds a secret").into());
+        }
         decision.reason = decision.reason.map(|reason| self.scrub(&reason).into_owned());
         if let Some(arguments) = &decision.edit {
             let id = &decision.approval_id;
@@ -33,6 +39,9 @@ impl Gate {
         if self.scrub_read_arguments(arguments.text(), Some(arguments.document())) != arguments.text() {
             // What is stored is scrubbed, and what is scrubbed is not what would run.
             return Err("it holds a secret".to_owned());
+        }
+        if arguments.text().contains(PLACEHOLDER) {
+            return Err("it holds a placeholder where a secret was taken out".to_owned());
         }
         if arguments.text().len() > self.options.max_argument_bytes {
             return Err(format!("it is longer than {} bytes", self.options.max_argument_bytes));

@@ -3,8 +3,9 @@
 //! What is signed, and where the signature stands, is the contract's (`event/signature.rs`). Here are the keys, and a journal
 //! in front of another one that hands each event to it with its signer; numbers are given inside, and so is the signature.
 
+use std::collections::HashSet;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ed25519_dalek::Signer as _;
 use lockgate_contract::approval::Approval;
@@ -157,16 +158,24 @@ fn bytes<const COUNT: usize>(digits: &str) -> Option<[u8; COUNT]> {
     Some(bytes)
 }
 
-/// A journal in front of another one: what it is given to keep, and is a decision, is signed.
+/// A journal in front of another one: what it is given to keep, and is a decision, is signed. A run that began unsigned stays
+/// so: a signature here and there would say nothing about the rest.
 pub struct SigningJournal {
     inner: Arc<dyn Journal>,
     signer: Arc<dyn Sign>,
+    /// Runs that began unsigned, of those that are driven here.
+    unsigned: Mutex<HashSet<RunId>>,
 }
 
 impl SigningJournal {
     /// Signs what comes into `inner` through this one.
     pub fn new(inner: Arc<dyn Journal>, signer: Arc<dyn Sign>) -> Self {
-        Self { inner, signer }
+        Self { inner, signer, unsigned: Mutex::default() }
+    }
+
+    /// Whether a run began with a signature.
+    async fn is_signed(&self, run: &RunId) -> Result<bool, JournalError> {
+        Ok(self.inner.events(run, 0).await?.first().is_some_and(|event| event.signature().is_some()))
     }
 
     fn with_signer(&self, mut event: NewEvent) -> NewEvent {
@@ -174,7 +183,10 @@ impl SigningJournal {
         event
     }
 
-    fn all_with_signer(&self, events: Vec<NewEvent>) -> Vec<NewEvent> {
+    fn all_with_signer(&self, run: &RunId, events: Vec<NewEvent>) -> Vec<NewEvent> {
+        if self.unsigned.lock().unwrap_or_else(PoisonError::into_inner).contains(run) {
+            return events;
+        }
         events.into_iter().map(|event| self.with_signer(event)).collect()
     }
 }
@@ -186,7 +198,13 @@ impl Journal for SigningJournal {
     }
 
     fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
-        self.inner.hold(run)
+        Box::pin(async move {
+            let hold = self.inner.hold(run).await?;
+            if hold.is_some() && !self.is_signed(run).await? {
+                self.unsigned.lock().unwrap_or_else(PoisonError::into_inner).insert(run.clone());
+            }
+            Ok(hold)
+        })
     }
 
     fn ready(&self, limit: u32) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
@@ -194,7 +212,7 @@ impl Journal for SigningJournal {
     }
 
     fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        self.inner.append(lease, self.all_with_signer(events))
+        self.inner.append(lease, self.all_with_signer(lease, events))
     }
 
     fn ask<'a>(
@@ -203,7 +221,7 @@ impl Journal for SigningJournal {
         approval: Approval,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        self.inner.ask(lease, approval, self.all_with_signer(events))
+        self.inner.ask(lease, approval, self.all_with_signer(lease, events))
     }
 
     fn claim<'a>(
@@ -212,7 +230,7 @@ impl Journal for SigningJournal {
         claim: Claim,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, ClaimRefused>> {
-        self.inner.claim(lease, claim, self.all_with_signer(events))
+        self.inner.claim(lease, claim, self.all_with_signer(lease, events))
     }
 
     fn settle<'a>(
@@ -221,7 +239,7 @@ impl Journal for SigningJournal {
         settling: Settling,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        self.inner.settle(lease, settling, self.all_with_signer(events))
+        self.inner.settle(lease, settling, self.all_with_signer(lease, events))
     }
 
     fn reconcile<'a>(
@@ -230,7 +248,7 @@ impl Journal for SigningJournal {
         call: &'a CallId,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        self.inner.reconcile(lease, call, self.all_with_signer(events))
+        self.inner.reconcile(lease, call, self.all_with_signer(lease, events))
     }
 
     fn key_holder<'a>(
@@ -242,7 +260,14 @@ impl Journal for SigningJournal {
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
-        self.inner.decide(Decision { signer: Some(Arc::clone(&self.signer)), ..decision })
+        Box::pin(async move {
+            let signed = match self.inner.approval(&decision.approval_id).await? {
+                Some(approval) => self.is_signed(&approval.run_id).await?,
+                None => false,
+            };
+            let signer = decision.signer.clone().or_else(|| signed.then(|| Arc::clone(&self.signer)));
+            self.inner.decide(Decision { signer, ..decision }).await
+        })
     }
 
     fn approval<'a>(&'a self, approval: &'a ApprovalId) -> BoxFuture<'a, Result<Option<Approval>, JournalError>> {

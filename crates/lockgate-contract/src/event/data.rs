@@ -36,9 +36,9 @@ impl EventData {
         }
     }
 
-    /// The same body, to be signed when its event gets its number.
+    /// The same body, to be signed when its event gets its number. Whoever is to sign it already stays the one.
     pub fn signed_by(self, signer: Arc<dyn Sign>) -> Self {
-        Self { signer: Some(signer), ..self }
+        Self { signer: self.signer.or(Some(signer)), ..self }
     }
 
     pub(super) fn take_signer(&mut self) -> Option<Arc<dyn Sign>> {

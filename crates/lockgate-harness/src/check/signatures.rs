@@ -11,11 +11,11 @@ pub(super) fn defect(events: &[&Event]) -> Option<Defect> {
     }
     let is_signed = |event: &Event| event.signature().is_some_and(|signed| signed.text.is_some());
     let unsigned: Vec<u64> =
-        events.iter().filter(|event| event.is_decision() && !is_signed(event)).map(|event| event.seq).collect();
+        events.iter().filter(|event| event.is_decision() != is_signed(event)).map(|event| event.seq).collect();
     let text = match unsigned.as_slice() {
         [] => return None,
-        [one] => format!("the decision in event {one} is not signed, and others of the run are"),
-        [first, ..] => format!("decisions are not signed, and others of the run are, first event {first}"),
+        [one] => format!("event {one} is a decision without a signature, or has one and is none"),
+        [first, ..] => format!("events are decisions without a signature, or have one and are none, first event {first}"),
     };
     Some(Defect { invariant: Invariant::Signatures, seqs: unsigned, call_id: None, text })
 }

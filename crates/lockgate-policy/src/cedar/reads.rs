@@ -19,7 +19,7 @@ pub(super) struct Reads {
     pub(super) input: Names,
     /// What an approval is compared with where that holds for every approval which a decision supposes.
     pub(super) compared: Names,
-    /// Also something of the approval that is not the same for all of them.
+    /// Also something of the approval that is not the same for all of them: no rule may.
     pub(super) approval_facts: bool,
 }
 
@@ -64,7 +64,6 @@ impl Reads {
         self.context.merge(&other.context);
         self.input.merge(&other.input);
         self.compared.merge(&other.compared);
-        self.approval_facts |= other.approval_facts;
     }
 
     /// Whether a rule reads this of the context.
@@ -74,7 +73,7 @@ impl Reads {
 
     /// Whether a rule looks into the approval.
     pub(super) fn looks_into_approvals(&self) -> bool {
-        self.approval_facts || self.compared.contains("approval")
+        self.compared.contains("approval")
     }
 
     /// Whether the answer is the same for every call of one tool by one subject, as long as the permission is the same.
@@ -82,7 +81,7 @@ impl Reads {
         let Names::Some(names) = &self.context else {
             return false;
         };
-        !self.approval_facts && names.iter().all(|name| name == "permission" || name == "approval")
+        names.iter().all(|name| name == "permission" || name == "approval")
     }
 
     fn walk(&mut self, value: &Value, of_any_approval: &[Value]) {

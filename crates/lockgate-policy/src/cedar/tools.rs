@@ -138,10 +138,9 @@ entity Tool {
   domain?: String,
 };
 
-// A person's yes to this call.
+// A valid yes to this very call, supposed while it is found out whether to ask. Who says it is for `@approvers`.
 type Approval = {
   arguments_digest: String,
-  approver: String,
   expires_at: datetime,
   uses_left: Long,
 };

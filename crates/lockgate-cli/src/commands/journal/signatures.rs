@@ -16,7 +16,8 @@ pub(super) fn public_key(path: &Path) -> Result<PublicKey, CliError> {
 
 /// Every decision that is not what the holder of the key signed.
 pub(super) fn defects<'e>(key: &'e PublicKey, events: &'e [Event]) -> impl Iterator<Item = Defect> + 'e {
-    events.iter().filter(|event| event.is_decision()).filter_map(|event| {
+    // What has a signature and is no decision any more was altered.
+    events.iter().filter(|event| event.is_decision() || event.signature().is_some()).filter_map(|event| {
         let unsound = key.verify(event).err()?;
         Some(Defect {
             invariant: Invariant::Signatures,

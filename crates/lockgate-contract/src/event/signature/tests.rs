@@ -16,7 +16,7 @@ impl Sign for Echo {
     }
 
     fn sign(&self, text: &[u8]) -> String {
-        Digest::of_text("test", &String::from_utf8_lossy(text)).to_string()
+        Digest::of_text("test", &format!("{text:?}")).to_string()
     }
 }
 

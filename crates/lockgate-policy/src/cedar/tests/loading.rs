@@ -96,3 +96,22 @@ fn the_digest_is_over_names_and_texts() {
     assert_ne!(digest("a", text), digest("b", text));
     assert_ne!(digest("a", text), digest("a", &format!("{text}\n")));
 }
+
+/// Whatever an approval is compared with when it is supposed, the real one is another: such a rule would hold nothing.
+#[test]
+fn a_rule_that_compares_an_approval_is_refused() {
+    for condition in [
+        "context.approval.approver == \"bob\"",
+        "context.approval.approver != principal.user",
+        "context.approval.uses_left > 1",
+        "context.approval.expires_at > datetime(\"2026-01-01\")",
+    ] {
+        for rule in [
+            format!("permit (principal, action, resource) when {{ context has approval && {condition} }};"),
+            format!("forbid (principal, action, resource) unless {{ context has approval && {condition} }};"),
+        ] {
+            let refused = refused(&rule);
+            assert!(refused[0].contains("compares an approval"), "{rule}\n{refused:?}");
+        }
+    }
+}

@@ -33,7 +33,7 @@ const CONDITIONS: [&str; 9] = [
     "when { context.permission == \"allow\" }",
     "when { context has approval }",
     "unless { context has approval && context.approval.expires_at > context.now }",
-    "when { context has approval && context.approval.approver == \"approver\" }",
+    "when { context has approval && context.approval.uses_left > 0 }",
     "when { principal.user == \"alice\" }",
     "when { resource.effect == \"read\" }",
     "when { context.step > 0 }",
