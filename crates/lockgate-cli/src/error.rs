@@ -136,6 +136,14 @@ pub(crate) enum CliError {
     /// The redaction rules, or a secret.
     #[error(transparent)]
     Redact(#[from] RedactError),
+    /// A variable that is to hold a secret, and holds none.
+    #[error("`--secrets-from-env` names `{variable}`, which is {problem}")]
+    Secret {
+        /// Its name.
+        variable: String,
+        /// What it is instead.
+        problem: &'static str,
+    },
     /// A file.
     #[error("`{}` cannot be read: {cause}", .path.display())]
     File {
@@ -271,6 +279,7 @@ impl CliError {
             | Self::Stdin(_)
             | Self::StdinNotText(_)
             | Self::Input(_)
+            | Self::Secret { .. }
             | Self::NoRandomness(_)
             | Self::Write { .. }
             | Self::File { .. }

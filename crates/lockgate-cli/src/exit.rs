@@ -12,8 +12,9 @@ use lockgate::contract::run::RunStatus;
 pub(crate) enum Exit {
     /// The run completed, the call succeeded, the command did what it says.
     Ok = 0,
-    /// `call`: the tool failed. `approvals`: the decision was not taken. `doctor`: a check failed. `journal check`: an
-    /// invariant is broken. `redact --check`: a secret was found. `journal import`: refused, nothing was imported.
+    /// `call`: the tool failed. `approvals`: the decision was not taken, or not everybody was reminded. `doctor`: a check
+    /// failed. `journal check`: an invariant is broken. `redact --check`: a secret was found. `journal import`: refused,
+    /// nothing was imported.
     Failed = 1,
     /// Usage or configuration: nothing was started.
     Usage = 2,

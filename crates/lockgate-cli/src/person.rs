@@ -39,10 +39,9 @@ pub(crate) fn system_user() -> Option<String> {
     Some(name.unwrap_or(number))
 }
 
-/// How somebody of this name, who sits here, proves it.
+/// How somebody of this name, who sits here, proves it. One user has one name that is proved: two would be two people.
 pub(crate) fn proof(name: &str) -> Proof {
-    let is_own = system_user().is_some_and(|user| user == name) || user_number().is_some_and(|number| number == name);
-    if is_own { Proof::OsUser } else { Proof::Claimed }
+    if system_user().is_some_and(|user| user == name) { Proof::OsUser } else { Proof::Claimed }
 }
 
 /// The system's own list of its users, where it is a file.

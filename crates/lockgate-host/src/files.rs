@@ -94,12 +94,16 @@ pub fn create_dir_all(path: &Path) -> io::Result<()> {
     std::fs::create_dir_all(path)
 }
 
-/// The names in a folder, sorted; those that are no UTF-8 are left out. The empty path is the working directory.
+/// The names in a folder, sorted; an error if one is not UTF-8: a file that is not seen would be passed over in silence. The
+/// empty path is the working directory.
 pub fn names_in(folder: &Path) -> io::Result<Vec<String>> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder)? {
-        names.extend(entry?.file_name().into_string());
+        let name = entry?.file_name().into_string().map_err(|name| {
+            io::Error::new(ErrorKind::InvalidData, format!("the name `{}` is not UTF-8", name.display()))
+        })?;
+        names.push(name);
     }
     names.sort_unstable();
     Ok(names)

@@ -44,6 +44,9 @@ pub enum Unsound {
     /// It has no signature.
     #[error("it is not signed")]
     Unsigned,
+    /// What stands where its signature should is none.
+    #[error("its signature cannot be read: it needs `v`, `key` and a `value` of 128 hexadecimal digits")]
+    Malformed,
     /// Somebody else signed it, or says so.
     #[error("it is signed with another key, `{0}`")]
     OtherKey(String),
@@ -116,13 +119,18 @@ impl PublicKey {
     /// [`Unsound`] says why not.
     pub fn verify(&self, event: &Event) -> Result<(), Unsound> {
         let signed = event.signature().ok_or(Unsound::Unsigned)?;
+        // A signature of another form has no key.
+        if signed.signature.key.is_empty() {
+            return Err(Unsound::Malformed);
+        }
         if signed.signature.key != self.to_string() {
             return Err(Unsound::OtherKey(signed.signature.key));
         }
-        let value = bytes::<64>(&signed.signature.value).map(|value| ed25519_dalek::Signature::from_bytes(&value));
-        match (signed.text, value) {
+        let value = bytes::<64>(&signed.signature.value).ok_or(Unsound::Malformed)?;
+        let value = ed25519_dalek::Signature::from_bytes(&value);
+        match signed.text {
             // Strict: no signature has two forms.
-            (Some(text), Some(value)) if self.0.verify_strict(&text, &value).is_ok() => Ok(()),
+            Some(text) if self.0.verify_strict(&text, &value).is_ok() => Ok(()),
             _ => Err(Unsound::Forged),
         }
     }

@@ -82,6 +82,11 @@ struct Show {
 
 /// Tell again of the questions of a run file's runs that wait, as its `notify` says
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes:
+  0  every question that stands for so long was told of
+  1  a run cannot be read: nobody was told of its question
+  2  usage or configuration")]
 struct Remind {
     /// The run file (TOML)
     #[arg(value_name = "RUNFILE")]
@@ -294,31 +299,51 @@ async fn remind(arguments: Remind, output: &Output) -> Result<Exit, CliError> {
     }
     let after =
         arguments.after.or(assembly.run_file.approvals.remind_after).map_or(Duration::ZERO, TimeSpan::as_duration);
-    let told = reminded(&assembly, &mut Reminders::every(after)).await?;
+    let Reminded { told, failed } = reminded(&assembly, &mut Reminders::every(after)).await?;
     for id in &told {
         output.text(&format!("{id}\n"));
+    }
+    for (id, error) in &failed {
+        output.warning(format_args!("nobody was told of approval `{id}`: {error}"));
     }
     if !assembly.notifier.flush(TO_BE_TOLD).await {
         output.warning("not everybody was told in time");
     }
-    Ok(Exit::Ok)
+    Ok(if failed.is_empty() { Exit::Ok } else { Exit::Failed })
 }
 
-/// Tells again of the questions of a file's runs that stand for long.
-pub(crate) async fn reminded(assembly: &Assembly, reminders: &mut Reminders) -> Result<Vec<ApprovalId>, CliError> {
+/// What became of reminders.
+pub(crate) struct Reminded {
+    /// The questions that were told of again.
+    pub(crate) told: Vec<ApprovalId>,
+    /// Those whose runs cannot be read, and why not.
+    pub(crate) failed: Vec<(ApprovalId, CliError)>,
+}
+
+/// Tells again of the questions of a file's runs that stand for long. A run that cannot be read keeps back no other's.
+pub(crate) async fn reminded(assembly: &Assembly, reminders: &mut Reminders) -> Result<Reminded, CliError> {
     let filter = ApprovalFilter { state: Some(ApprovalState::Pending), ..ApprovalFilter::default() };
     let open = assembly.journal.approvals(filter).await?;
     let now = SystemClock.now();
-    let mut told = Vec::new();
+    let (mut told, mut failed) = (Vec::new(), Vec::new());
     for approval in reminders.due(&open, now) {
-        let events = assembly.journal.events(&approval.run_id, 0).await?;
-        let state = RunState::fold(&events).map_err(CliError::fold(&approval.run_id))?;
-        if state.start().run_file.as_deref().map(Path::new) == Some(assembly.path.as_path()) {
-            assembly.notifier.tell(&News::reminder(approval, now));
-            told.push(approval.approval_id.clone());
+        match is_of(assembly, approval).await {
+            Ok(true) => {
+                assembly.notifier.tell(&News::reminder(approval, now));
+                told.push(approval.approval_id.clone());
+            }
+            Ok(false) => {}
+            Err(error) => failed.push((approval.approval_id.clone(), error)),
         }
     }
-    Ok(told)
+    Ok(Reminded { told, failed })
+}
+
+/// Whether a question is one of this file's runs.
+async fn is_of(assembly: &Assembly, approval: &Approval) -> Result<bool, CliError> {
+    let events = assembly.journal.events(&approval.run_id, 0).await?;
+    let state = RunState::fold(&events).map_err(CliError::fold(&approval.run_id))?;
+    Ok(state.start().run_file.as_deref().map(Path::new) == Some(assembly.path.as_path()))
 }
 
 /// What decisions about a run go through: the gate that its run file makes, who has which role, and who is told.

@@ -130,7 +130,7 @@ impl CheckView {
             more => format!("{more} examples, which hold"),
         };
         let rules = counted(self.rules as u64, "rule");
-        let acts = if self.mode == "shadow" { "they are tried in the shadow, and act never\n" } else { "" };
+        let acts = if self.mode == "shadow" { "shadow mode: they are only tried, and decide nothing\n" } else { "" };
         format!("{}  {rules}, {examples}\n{files}set {digest}\n{acts}", styled(GOOD, "ok"))
     }
 }

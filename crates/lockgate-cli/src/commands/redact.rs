@@ -1,5 +1,6 @@
 //! `lockgate redact`: takes secrets out of any text, as a filter.
 
+use std::env::VarError;
 use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 
@@ -45,7 +46,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn execute(arguments: &Arguments, output: &Output) -> Result<Exit, CliError> {
-    let scrubber = scrubber(arguments, output)?;
+    let scrubber = scrubber(arguments)?;
     let found = match &arguments.file {
         Some(path) => {
             let unreadable = |cause| CliError::File { path: path.clone(), cause };
@@ -61,19 +62,22 @@ pub(crate) fn execute(arguments: &Arguments, output: &Output) -> Result<Exit, Cl
     Ok(Exit::Ok)
 }
 
-fn scrubber(arguments: &Arguments, output: &Output) -> Result<Scrubber, CliError> {
+fn scrubber(arguments: &Arguments) -> Result<Scrubber, CliError> {
     let mut builder = ScrubberBuilder::new();
     for path in &arguments.rules {
         let text = files::read_to_string(path).map_err(|cause| CliError::File { path: path.clone(), cause })?;
         builder.rules(&path.display().to_string(), &text)?;
     }
     for variable in &arguments.secrets_from_env {
-        match std::env::var(variable) {
-            Ok(value) if !value.is_empty() => {
-                builder.secret(variable, SecretValue::new(value))?;
-            }
-            _ => output.warning(format_args!("`--secrets-from-env` names `{variable}`, which is not set")),
-        }
+        // A secret that is not known would stay in the text.
+        let unusable = |problem| CliError::Secret { variable: variable.clone(), problem };
+        let value = match std::env::var(variable) {
+            Ok(value) if value.is_empty() => return Err(unusable("empty")),
+            Ok(value) => value,
+            Err(VarError::NotPresent) => return Err(unusable("not set")),
+            Err(VarError::NotUnicode(_)) => return Err(unusable("not UTF-8")),
+        };
+        builder.secret(variable, SecretValue::new(value))?;
     }
     Ok(builder.build()?)
 }

@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::commands::TO_BE_TOLD;
-use crate::commands::approvals::reminded;
+use crate::commands::approvals::{Reminded, reminded};
 use crate::commands::runs::handlers;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -149,8 +149,13 @@ fn remind(journal: &Arc<dyn Journal>, run_files: &[PathBuf]) -> Result<Vec<JoinH
         reminding.push(tokio::spawn(async move {
             loop {
                 tokio::time::sleep(LOOK_FOR_REMINDERS).await;
-                if let Err(error) = reminded(&assembly, &mut reminders).await {
-                    tracing::warn!(%error, "nobody was reminded");
+                match reminded(&assembly, &mut reminders).await {
+                    Ok(Reminded { failed, .. }) => {
+                        for (approval, error) in failed {
+                            tracing::warn!(%approval, %error, "nobody was reminded");
+                        }
+                    }
+                    Err(error) => tracing::warn!(%error, "nobody was reminded"),
                 }
             }
         }));

@@ -125,7 +125,12 @@ fn nobody_decides_without_a_name() {
 /// The user of this process, as the system says.
 #[cfg(unix)]
 fn me() -> String {
-    let asked = std::process::Command::new("id").arg("-un").output().unwrap();
+    said_by_id("-un")
+}
+
+#[cfg(unix)]
+fn said_by_id(option: &str) -> String {
+    let asked = std::process::Command::new("id").arg(option).output().unwrap();
     String::from_utf8(asked.stdout).unwrap().trim().to_owned()
 }
 
@@ -164,6 +169,23 @@ fn several_people() {
     assert_eq!(desk.run(&["runs", "resume", run]).code, Some(3));
     assert_eq!(desk.entered("create_ticket.count"), 0);
     assert_eq!(desk.run(&["journal", "check"]).code, Some(0));
+}
+
+/// Who has a login and a number is one person (R-167, four eyes).
+#[cfg(unix)]
+#[test]
+fn one_user_is_one_person() {
+    let (me, number) = (me(), format!("uid:{}", said_by_id("-u")));
+    let (desk, id) = waiting_under(&format!(
+        "[approvals]\napprovers = {{ roles = [\"finance\"], count = 2 }}\n\
+         people = {{ \"{me}\" = [\"finance\"], \"{number}\" = [\"finance\"] }}\n"
+    ));
+    assert_eq!(desk.run(&["approvals", "approve", &id, "--by", &me]).code, Some(0));
+    let refused = desk.run(&["approvals", "approve", &id, "--by", &number]);
+    assert_eq!(refused.code, Some(1), "{}", refused.whole());
+    assert!(refused.stderr.contains("they did not prove who they are"), "{}", refused.whole());
+    let record = desk.run(&["approvals", "show", &id, "--format", "json"]).json();
+    assert_eq!((&record["state"], record["yeses"].as_array().unwrap().len()), (&"pending".into(), 1), "{record}");
 }
 
 #[cfg(unix)]
@@ -217,6 +239,28 @@ fn somebody_is_told() {
     assert_eq!(kinds, ["approval.requested", "approval.reminder", "approval.decided"]);
     assert!(told.iter().all(|told| told["approval_id"] == id && told.get("arguments").is_none()), "{told:?}");
     assert_eq!((&told[2]["state"], &told[2]["decided_by"]), (&"denied".into(), &"alice".into()));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_cannot_be_read_keeps_back_no_other_reminder() {
+    let (desk, broken) =
+        waiting_under("[[notify]]\ncommand = [\"/bin/sh\", \"-c\", \"cat >> told.jsonl; echo >> told.jsonl\"]\n");
+    let good = desk.run(&["run", "ticket.toml", "--format", "json"]).json()["calls"][0]["approval_id"].clone();
+    let record = desk.run(&["approvals", "show", &broken, "--format", "json"]).json();
+    let file = rusqlite::Connection::open(desk.path(".lockgate/journal.db")).unwrap();
+    file.execute_batch("DROP TRIGGER event_is_never_rewritten").unwrap();
+    let altered = file.execute("UPDATE event SET data = '{' WHERE run_id = ?1", [record["run_id"].as_str().unwrap()]);
+    assert!(altered.unwrap() > 0);
+    drop(file);
+    let done = desk.run(&["approvals", "remind", "ticket.toml"]);
+    assert_eq!((done.code, done.stdout.trim()), (Some(1), good.as_str().unwrap()), "{}", done.whole());
+    assert!(done.stderr.contains(&format!("nobody was told of approval `{broken}`: ")), "{}", done.whole());
+    let told = lockgate::host::files::read_to_string(&desk.path("told.jsonl")).unwrap();
+    let told: Vec<serde_json::Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of: Vec<_> =
+        told.iter().filter(|told| told["type"] == "approval.reminder").map(|told| &told["approval_id"]).collect();
+    assert_eq!(of, [&good]);
 }
 
 #[cfg(unix)]

@@ -44,7 +44,7 @@ fn a_file_with_rules_of_its_own() {
 #[test]
 fn values_of_the_environment_go_in_any_encoding() {
     let desk = Desk::new();
-    let mut command = desk.command(&["redact", "text", "--secrets-from-env", "SWORD", "UNSET_NAME"]);
+    let mut command = desk.command(&["redact", "text", "--secrets-from-env", "SWORD"]);
     desk.write("text", "a swordfish b c3dvcmRmaXNo c 73776f726466697368 d sword%66ish\n");
     let done = crate::command::Done::of(&["redact"], &command.env("SWORD", "swordfish").output().unwrap());
     insta::assert_snapshot!(done.whole());
@@ -108,6 +108,21 @@ fn what_cannot_be_used_is_named() {
     let mut short = desk.command(&["redact", "text", "--secrets-from-env", "PIN"]);
     let done = crate::command::Done::of(&["redact"], &short.env("PIN", "1234").output().unwrap());
     insta::assert_snapshot!("a_short_secret", done.whole());
+}
+
+/// Without its value a secret would stay in the text.
+#[test]
+fn a_secret_that_is_not_there_is_a_mistake() {
+    let desk = Desk::new();
+    desk.write("text", "a swordfish b\n");
+    for (value, problem) in [(None, "not set"), (Some(""), "empty")] {
+        let mut command = desk.command(&["redact", "text", "--secrets-from-env", "SWORD", "SHIELD"]);
+        command.env("SWORD", "swordfish").env_remove("SHIELD").envs(value.map(|value| ("SHIELD", value)));
+        let done = crate::command::Done::of(&["redact"], &command.output().unwrap());
+        assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""), "{}", done.whole());
+        let told = format!("`--secrets-from-env` names `SHIELD`, which is {problem}");
+        assert!(done.stderr.contains(&told), "{}", done.whole());
+    }
 }
 
 #[test]

@@ -75,13 +75,13 @@ impl NotEntitled {
         }
     }
 
-    /// The same for people, behind "who decides".
+    /// The same for people, behind a sentence that says who cannot decide.
     pub const fn sentence(self) -> &'static str {
         match self {
-            Self::Unproven => "has to prove who they are",
-            Self::Subject => "is somebody else than whoever it is asked for, and no agent of theirs",
-            Self::Role => "has one of the roles that it needs",
-            Self::Twice => "said yes before: the next yes is another person's",
+            Self::Unproven => "they did not prove who they are",
+            Self::Subject => "it is asked on their own behalf",
+            Self::Role => "they have none of the roles that it needs",
+            Self::Twice => "they said yes already, and another person has to",
         }
     }
 }

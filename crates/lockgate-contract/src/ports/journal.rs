@@ -440,7 +440,7 @@ pub enum DecisionRefused {
     #[error("approval `{0}` is bound to another digest than the one given")]
     Digest(ApprovalId),
     /// It is not theirs to decide.
-    #[error("approval `{approval}` is not for `{by}` to decide: who decides {}", .why.sentence())]
+    #[error("`{by}` cannot decide approval `{approval}`: {}", .why.sentence())]
     NotEntitled {
         /// The question.
         approval: ApprovalId,

@@ -49,3 +49,30 @@ async fn a_program_that_reads_nothing_is_no_failure() {
     let child = Child { command: &command, environment: &[], input: &input };
     assert_eq!(child.run(PATIENCE).await.unwrap(), Ended::Well);
 }
+
+/// Its time is up, or nobody waits for it any more: what it started ends too.
+#[cfg(unix)]
+#[tokio::test]
+async fn what_it_started_is_killed_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for is_dropped in [false, true] {
+        let file = folder.path().join(if is_dropped { "dropped" } else { "timed_out" });
+        // A process of the shell's that goes on for ten seconds by itself, and says so.
+        let script =
+            format!("(i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo x >> {}; sleep 0.1; done) & wait", file.display());
+        let command = words(&["/bin/sh", "-c", &script]);
+        let child = Child { command: &command, environment: &[], input: b"" };
+        let soon = Duration::from_secs(1);
+        if is_dropped {
+            assert!(tokio::time::timeout(soon, child.run(PATIENCE)).await.is_err());
+        } else {
+            assert_eq!(child.run(soon).await.unwrap(), Ended::TimedOut);
+        }
+        // A signal is not instant.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let then = std::fs::read(&file).unwrap().len();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(std::fs::read(&file).unwrap().len(), then, "dropped: {is_dropped}");
+        assert!(then > 0);
+    }
+}

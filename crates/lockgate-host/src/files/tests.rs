@@ -58,3 +58,26 @@ fn a_new_file_is_there_when_it_is_finished() {
     drop(NewFile::create(&unfinished).unwrap());
     assert!(!is_there(&unfinished).unwrap());
 }
+
+#[test]
+fn names_come_sorted() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["b", "a", "c.d"] {
+        append_and_sync(&folder.path().join(name), b"x").unwrap();
+    }
+    assert_eq!(names_in(folder.path()).unwrap(), ["a", "b", "c.d"]);
+    assert_eq!(names_in(&folder.path().join("absent")).unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+// Other systems take no such name.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_name_that_is_not_utf8_is_an_error() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    append_and_sync(&folder.path().join("a"), b"x").unwrap();
+    append_and_sync(&folder.path().join(std::ffi::OsStr::from_bytes(b"b\xff")), b"x").unwrap();
+    let error = names_in(folder.path()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidData);
+    assert_eq!(error.to_string(), "the name `b\u{fffd}` is not UTF-8");
+}

@@ -44,9 +44,20 @@ fn what_was_signed_is_sound_and_nothing_else_is() {
         assert_eq!(public.verify(&moved), Err(Unsound::Forged), "{run} {seq}");
     }
     let value = good.signature().unwrap().signature.value;
-    for broken in [value[..126].to_owned(), value.to_uppercase(), "0".repeat(128), String::new()] {
-        assert_eq!(public.verify(&altered(&good, &value, &broken)), Err(Unsound::Forged));
+    assert_eq!(public.verify(&altered(&good, &value, &"0".repeat(128))), Err(Unsound::Forged));
+}
+
+#[test]
+fn what_is_no_signature_is_told_apart_from_one_of_another_key() {
+    let public = key(1).public();
+    let good = event("run-a", 4, Some(&key(1)));
+    let value = good.signature().unwrap().signature.value;
+    for broken in [value[..126].to_owned(), value.to_uppercase(), String::new()] {
+        assert_eq!(public.verify(&altered(&good, &value, &broken)), Err(Unsound::Malformed), "{broken}");
     }
+    // Its version is no number, and its key is none.
+    assert_eq!(public.verify(&altered(&good, "\"v\":1", "\"v\":\"1\"")), Err(Unsound::Malformed));
+    assert_eq!(public.verify(&altered(&good, &public.to_string(), "")), Err(Unsound::Malformed));
 }
 
 #[test]

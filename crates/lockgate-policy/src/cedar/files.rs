@@ -29,8 +29,8 @@ pub struct RuleFiles {
 }
 
 impl RuleFiles {
-    /// Files relative to this folder: paths, a `*` in a file's name for any characters, or a name of [`SHIPPED`]. Nothing stands
-    /// for `lockgate:native`.
+    /// Files relative to this folder: paths, one `*` in a file's name for any characters, or a name of [`SHIPPED`]. Nothing
+    /// stands for `lockgate:native`.
     pub fn new(folder: impl Into<PathBuf>, patterns: impl IntoIterator<Item = String>) -> Self {
         let mut patterns: Vec<String> = patterns.into_iter().collect();
         if patterns.is_empty() {
@@ -43,7 +43,8 @@ impl RuleFiles {
     ///
     /// # Errors
     ///
-    /// What cannot be read, and what names no file: rules that are not there forbid nothing.
+    /// What cannot be read, and what names no file: rules that are not there forbid nothing. So do those of a file whose name
+    /// is not UTF-8, wherever a `*` looks.
     pub fn read(&self) -> Result<Vec<RuleFile>, RulesRefused> {
         let (mut files, mut defects) = (Vec::<RuleFile>::new(), Vec::new());
         for pattern in &self.patterns {
@@ -72,6 +73,10 @@ impl RuleFiles {
                 .hint(format!("the sets that ship are {}", names.join(", "))));
         }
         let (folder, name) = pattern.rsplit_once('/').map_or(("", pattern), |(folder, name)| (folder, name));
+        if folder.contains('*') || name.matches('*').count() > 1 {
+            return Err(Defect::new(pattern, None, "a pattern has one `*`, in the name of the file")
+                .hint("list every folder, and every beginning and end of names, by itself"));
+        }
         let Some((start, end)) = name.split_once('*') else {
             return Ok(vec![self.file(pattern)?]);
         };
