@@ -11,8 +11,7 @@ pub use budget::{BudgetChange, InvalidBudgetChange};
 pub use error::ConfigError;
 pub use run_file::{
     ApprovalsTable, ApproversTable, ArgumentErrorsRule, BudgetTable, CoreSet, GateTable, JournalTable, MaxExpiresTable,
-    ModelTable, NotifyBy, NotifyTable, PolicyEngineWord, PolicyMode, PolicyTable, QuotaTable, RedactionTable,
-    RunFile,
+    ModelTable, NotifyBy, NotifyTable, PolicyEngineWord, PolicyMode, PolicyTable, QuotaTable, RedactionTable, RunFile,
     SubjectTable, ToolsTable, UnknownFieldsRule,
 };
 

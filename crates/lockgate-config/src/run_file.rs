@@ -227,7 +227,7 @@ pub struct PolicyTable {
     /// The engine. Without: `native`, by which the tools' declared permissions decide.
     #[serde(default)]
     pub engine: PolicyEngineWord,
-    /// The files that the rules of `cedar` stand in, relative to this one; `*` in a file's name stands for any characters, and
+    /// The files that the rules of `cedar` stand in, relative to this one; one `*` in a file's name stands for any characters, and
     /// `lockgate:native` and `lockgate:ask-always` for rules that ship with Lockgate. Without: `lockgate:native`.
     #[serde(default)]
     pub files: Vec<String>,

@@ -269,11 +269,11 @@ impl Journal for SigningJournal {
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
         Box::pin(async move {
-            let signed = match self.inner.approval(&decision.approval_id).await? {
+            let is_signed = match self.inner.approval(&decision.approval_id).await? {
                 Some(approval) => self.is_signed(&approval.run_id).await?,
                 None => false,
             };
-            let signer = decision.signer.clone().or_else(|| signed.then(|| Arc::clone(&self.signer)));
+            let signer = decision.signer.clone().or_else(|| is_signed.then(|| Arc::clone(&self.signer)));
             self.inner.decide(Decision { signer, ..decision }).await
         })
     }

@@ -15,7 +15,9 @@ pub(super) fn defect(events: &[&Event]) -> Option<Defect> {
     let text = match unsigned.as_slice() {
         [] => return None,
         [one] => format!("event {one} is a decision without a signature, or has one and is none"),
-        [first, ..] => format!("events are decisions without a signature, or have one and are none, first event {first}"),
+        [first, ..] => {
+            format!("events are decisions without a signature, or have one and are none, first event {first}")
+        }
     };
     Some(Defect { invariant: Invariant::Signatures, seqs: unsigned, call_id: None, text })
 }

@@ -12,7 +12,11 @@ use crate::stored::number;
 /// Every step, oldest first.
 const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, name: "journal", sql: include_str!("migrations/0001_journal.sql") },
-    Migration { version: 2, name: "approvers_and_quotas", sql: include_str!("migrations/0002_approvers_and_quotas.sql") },
+    Migration {
+        version: 2,
+        name: "approvers_and_quotas",
+        sql: include_str!("migrations/0002_approvers_and_quotas.sql"),
+    },
 ];
 
 const META: &str = "

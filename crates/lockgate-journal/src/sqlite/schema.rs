@@ -15,7 +15,11 @@ const MIGRATIONS: &[Migration] = &[
     Migration { version: 2, name: "leases", sql: include_str!("migrations/0002_leases.sql") },
     Migration { version: 3, name: "ready", sql: include_str!("migrations/0003_ready.sql") },
     Migration { version: 4, name: "keeping", sql: include_str!("migrations/0004_keeping.sql") },
-    Migration { version: 5, name: "approvers_and_quotas", sql: include_str!("migrations/0005_approvers_and_quotas.sql") },
+    Migration {
+        version: 5,
+        name: "approvers_and_quotas",
+        sql: include_str!("migrations/0005_approvers_and_quotas.sql"),
+    },
 ];
 
 /// Marks a file as a Lockgate journal (`LKGT`), in the place that SQLite's file format keeps for that.

@@ -295,11 +295,8 @@ fn admitted(
         quota.effect.map(Effect::word),
         subject,
     ];
-    let counted: i64 = connection
-        .prepare_cached(sql)
-        .map_err(storage)?
-        .query_row(parameters, |row| row.get(0))
-        .map_err(storage)?;
+    let counted: i64 =
+        connection.prepare_cached(sql).map_err(storage)?.query_row(parameters, |row| row.get(0)).map_err(storage)?;
     stored::number(counted)
 }
 

@@ -58,8 +58,11 @@ impl Rule {
         }
         let reads = Reads::of(&parsed.conditions, of_any_approval);
         if reads.approval_facts {
-            let text = format!("`{id}` compares an approval with something: what becomes of it is not known when a person is asked");
-            let hint = "write `context has approval`, and whose yes it needs and for how long in `@approvers` and `@expires`";
+            let text = format!(
+                "`{id}` compares an approval with something: what becomes of it is not known when a person is asked"
+            );
+            let hint =
+                "write `context has approval`, and whose yes it needs and for how long in `@approvers` and `@expires`";
             return Err(Defect::new(file, line, text).hint(hint));
         }
         let demands = demands(&annotations).map_err(|(text, hint)| Defect::new(file, line, text).hint(hint))?;
