@@ -7,7 +7,7 @@ mod shown;
 use serde::{Deserialize, Serialize};
 
 pub use self::decider::{NotEntitled, Proof, Yes, same};
-pub use self::edit::EditOf;
+pub use self::edit::{EditOf, holds_placeholder};
 pub use self::shown::{shown_arguments, shown_text, visible};
 use crate::digest::Digest;
 use crate::document::Document;

@@ -1,15 +1,12 @@
 //! What people decide, on its way into the journal: scrubbed like everything else, and an edit looked at first.
 
-use lockgate_contract::approval::Approval;
+use lockgate_contract::approval::{Approval, holds_placeholder};
 use lockgate_contract::arguments::Arguments;
 use lockgate_contract::outcome::Code;
 use lockgate_contract::ports::{Decision, DecisionRefused, JournalError};
 
 use crate::exit::Refusal;
 use crate::gate::Gate;
-
-/// How what stands in place of a secret begins, whichever redactor took it out (policy design, "Secrets").
-const PLACEHOLDER: &str = "[redacted:";
 
 impl Gate {
     /// Takes a person's decision into the journal, without secrets. An edit is looked at first: one that could not run is
@@ -24,10 +21,14 @@ impl Gate {
             return Err(JournalError::unavailable("the name of whoever decides holds a secret").into());
         }
         decision.reason = decision.reason.map(|reason| self.scrub(&reason).into_owned());
+        let id = &decision.approval_id;
+        let stored = self.journal.approval(id).await?;
+        let approval = stored.ok_or_else(|| DecisionRefused::NotFound(id.clone()))?;
+        if !approval.shows_what_is_bound() {
+            let text = format!("approval `{id}` shows something else than what it is bound to");
+            return Err(JournalError::Corrupt(text).into());
+        }
         if let Some(arguments) = &decision.edit {
-            let id = &decision.approval_id;
-            let stored = self.journal.approval(id).await?;
-            let approval = stored.ok_or_else(|| DecisionRefused::NotFound(id.clone()))?;
             self.check_edit(&approval, arguments)
                 .map_err(|detail| DecisionRefused::Edit { approval: id.clone(), detail })?;
         }
@@ -40,7 +41,7 @@ impl Gate {
             // What is stored is scrubbed, and what is scrubbed is not what would run.
             return Err("it holds a secret".to_owned());
         }
-        if arguments.text().contains(PLACEHOLDER) {
+        if holds_placeholder(arguments.text()) {
             return Err("it holds a placeholder where a secret was taken out".to_owned());
         }
         if arguments.text().len() > self.options.max_argument_bytes {

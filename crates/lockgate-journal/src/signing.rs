@@ -181,9 +181,10 @@ impl SigningJournal {
         Self { inner, signer, unsigned: Mutex::default() }
     }
 
-    /// Whether a run began with a signature.
-    async fn is_signed(&self, run: &RunId) -> Result<bool, JournalError> {
-        Ok(self.inner.events(run, 0).await?.first().is_some_and(|event| event.signature().is_some()))
+    /// The key with which a run began to be signed; nothing for one that is not.
+    async fn key_of(&self, run: &RunId) -> Result<Option<String>, JournalError> {
+        let events = self.inner.events(run, 0).await?;
+        Ok(events.first().and_then(Event::signature).map(|signed| signed.signature.key))
     }
 
     fn with_signer(&self, mut event: NewEvent) -> NewEvent {
@@ -208,7 +209,7 @@ impl Journal for SigningJournal {
     fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
         Box::pin(async move {
             let hold = self.inner.hold(run).await?;
-            if hold.is_some() && !self.is_signed(run).await? {
+            if hold.is_some() && self.key_of(run).await?.is_none() {
                 self.unsigned.lock().unwrap_or_else(PoisonError::into_inner).insert(run.clone());
             }
             Ok(hold)
@@ -269,11 +270,15 @@ impl Journal for SigningJournal {
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
         Box::pin(async move {
-            let is_signed = match self.inner.approval(&decision.approval_id).await? {
-                Some(approval) => self.is_signed(&approval.run_id).await?,
-                None => false,
+            let key = match self.inner.approval(&decision.approval_id).await? {
+                Some(approval) => self.key_of(&approval.run_id).await?,
+                None => None,
             };
-            let signer = decision.signer.clone().or_else(|| is_signed.then(|| Arc::clone(&self.signer)));
+            if key.as_ref().is_some_and(|key| *key != self.signer.key()) {
+                let told = "the decisions of this run are signed with another key";
+                return Err(JournalError::unavailable(told).into());
+            }
+            let signer = decision.signer.clone().or_else(|| key.map(|_| Arc::clone(&self.signer)));
             self.inner.decide(Decision { signer, ..decision }).await
         })
     }

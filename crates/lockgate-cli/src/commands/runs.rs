@@ -11,7 +11,7 @@ use lockgate::contract::ids::RunId;
 use lockgate::contract::ports::{Journal, RunFilter, RunRecord};
 use lockgate::contract::run::{Budget, RunKind, RunStatus};
 use lockgate::contract::time::Timestamp;
-use lockgate::harness::{Reconciliation, Resume, RunResult, RunState, Stop};
+use lockgate::harness::{Reconciliation, Resume, RunResult, RunState, RunnerOptions, Stop};
 use serde::Serialize;
 
 use crate::arguments::Format;
@@ -303,7 +303,16 @@ async fn reconcile(arguments: ReconcileArguments, output: &Arc<Output>) -> Resul
     let (run, call_id) = stored.find_call(&arguments.call).await?;
     let by = arguments.by.map_or_else(session_user, Ok)?;
     let found = Reconciliation { call_id, finding: arguments.finding.into(), by, reason: arguments.reason };
-    let state = without_tools(Arc::clone(&stored.journal))?.reconcile(&run, found).await?;
+    let (_, before) = stored.state(&run).await?;
+    // What is said is scrubbed with what the run's file knows of secrets.
+    let runner = match handlers(None, &stored.journal, &before) {
+        Ok(assembly) => assembly.caller(RunnerOptions::default()),
+        Err(error) => {
+            output.warning(format!("what you say is stored without the secrets of the run file taken out: {error}"));
+            without_tools(Arc::clone(&stored.journal))?
+        }
+    };
+    let state = runner.reconcile(&run, found).await?;
     let printer = RunPrinter::new(output, arguments.view);
     printer.ending(&state, stored.journal.as_ref(), &stored.commands()).await;
     Ok(Exit::Ok)

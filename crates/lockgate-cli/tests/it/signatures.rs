@@ -54,6 +54,43 @@ fn changed(events: &str, kind: &str, change: impl Fn(&mut Value)) -> String {
 }
 
 #[test]
+fn a_signed_run_is_answered_with_its_own_key() {
+    let (desk, _) = signed();
+    desk.run(&["run", "signed.toml"]);
+    desk.run(&["journal", "keygen", "other.key"]);
+    let question = desk.run(&["approvals", "list", "--format", "jsonl"]).lines().pop().unwrap();
+    let approve = ["approvals", "approve", question["approval_id"].as_str().unwrap()];
+    let other = desk.command(&approve).env("LOCKGATE_SIGN_KEY_FILE", "other.key").output().unwrap();
+    let other = Done::of(&approve, &other);
+    assert_ne!(other.code, Some(0), "{}", other.whole());
+    assert!(other.stderr.contains("signed with another key"), "{}", other.whole());
+    assert_eq!(with_key(&desk, &approve).code, Some(0));
+    // An unsigned run stays unsigned, whoever decides about it.
+    desk.run(&["run", "ticket.toml"]);
+    let question = desk.run(&["approvals", "list", "--format", "jsonl"]).lines().pop().unwrap();
+    let done = with_key(&desk, &["approvals", "approve", question["approval_id"].as_str().unwrap()]);
+    assert_eq!(done.code, Some(0), "{}", done.whole());
+    assert_eq!(desk.run(&["journal", "check"]).code, Some(0));
+}
+
+/// Whoever writes into the store cannot have a person say yes to something that is not what runs.
+#[test]
+fn a_question_that_shows_something_else_is_not_decided() {
+    let desk = Desk::new();
+    desk.run(&["run", "ticket.toml"]);
+    let question = desk.run(&["approvals", "list", "--format", "jsonl"]).lines().pop().unwrap();
+    let id = question["approval_id"].as_str().unwrap();
+    let file = rusqlite::Connection::open(desk.path(".lockgate/journal.db")).unwrap();
+    let user = question["user"].as_str().unwrap();
+    let altered =
+        format!("UPDATE approval SET question = replace(question, '\"user\":\"{user}\"', '\"user\":\"zed\"')");
+    assert_eq!(file.execute(&altered, []).unwrap(), 1);
+    let done = desk.run(&["approvals", "approve", id]);
+    assert_ne!(done.code, Some(0), "{}", done.whole());
+    assert!(done.stderr.contains("shows something else"), "{}", done.whole());
+}
+
+#[test]
 fn what_was_signed_is_found_sound_in_the_journal_and_after_an_import() {
     let (desk, runs) = signed();
     let done = desk.run(&["journal", "check", "--public-key", "sign.key.pub"]);

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::approval::{Approval, ApprovalState, Binding, shown_text};
 use crate::arguments::Arguments;
+use crate::document::Document;
 use crate::ids::ApprovalId;
 use crate::time::Timestamp;
 
@@ -21,22 +22,11 @@ impl Approval {
     /// before said it to something else. It expires when this one does.
     #[must_use]
     pub fn with_arguments(&self, arguments: &Arguments, by: &str, now: Timestamp) -> Self {
-        let subject = [self.tenant.as_str(), &self.user, &self.agent];
-        let binding = Binding {
-            arguments: arguments.document(),
-            attempt: Some(self.attempt).filter(|attempt| *attempt > 1),
-            call_id: &self.call_id,
-            definition: self.definition,
-            effect: self.effect,
-            run_id: &self.run_id,
-            subject,
-            tool_name: &self.tool_name,
-        };
-        let digest = binding.digest();
+        let digest = self.binding(arguments.document()).digest();
         Self {
             approval_id: ApprovalId::from_digest(digest),
             digest,
-            shown_text: shown_text(&self.tool_name, &self.tool_version, self.effect, subject, arguments.document()),
+            shown_text: self.text_of(arguments.document()),
             arguments: arguments.document().clone(),
             arguments_digest: arguments.digest(),
             edited: Some(EditOf { approval_id: self.approval_id.clone(), by: by.to_owned() }),
@@ -49,6 +39,36 @@ impl Approval {
             consumed_at: None,
             ..self.clone()
         }
+    }
+
+    /// Whether the record shows what it is bound to: a store that was written into may say anything. Where a secret was taken
+    /// out of the arguments, they cannot be compared.
+    pub fn shows_what_is_bound(&self) -> bool {
+        let compares = !holds_placeholder(self.arguments.text());
+        self.approval_id == ApprovalId::from_digest(self.digest)
+            && self.shown_text == self.text_of(&self.arguments)
+            && (!compares || self.binding(&self.arguments).digest() == self.digest)
+    }
+
+    fn subject(&self) -> [&str; 3] {
+        [&self.tenant, &self.user, &self.agent]
+    }
+
+    fn binding<'a>(&'a self, arguments: &'a Document) -> Binding<'a> {
+        Binding {
+            arguments,
+            attempt: Some(self.attempt).filter(|attempt| *attempt > 1),
+            call_id: &self.call_id,
+            definition: self.definition,
+            effect: self.effect,
+            run_id: &self.run_id,
+            subject: self.subject(),
+            tool_name: &self.tool_name,
+        }
+    }
+
+    fn text_of(&self, arguments: &Document) -> String {
+        shown_text(&self.tool_name, &self.tool_version, self.effect, self.subject(), arguments)
     }
 
     /// The question as it was asked: what never changes.
@@ -64,4 +84,9 @@ impl Approval {
             ..self
         }
     }
+}
+
+/// Whether a text holds what stands in place of a secret that was taken out.
+pub fn holds_placeholder(text: &str) -> bool {
+    text.contains("[redacted:")
 }

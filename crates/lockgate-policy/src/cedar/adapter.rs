@@ -9,8 +9,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use cedar_policy::{
-    ActionConstraint, AuthorizationError, Authorizer, Context, Decision, Entities, Entity, EntityTypeName, EntityUid,
-    Policy, PolicyId, PolicySet, PrincipalConstraint, Request, ResourceConstraint, ValidationMode, Validator,
+    ActionConstraint, AuthorizationError, Authorizer, Context, Decision, Effect, Entities, Entity, EntityTypeName,
+    EntityUid, Policy, PolicyId, PolicySet, PrincipalConstraint, Request, ResourceConstraint, ValidationMode,
+    ValidationWarning, Validator,
 };
 use lockgate_contract::subject::Subject;
 use miette::Diagnostic;
@@ -151,12 +152,21 @@ pub(super) fn validate<'r>(schema: &Schema, rules: impl Iterator<Item = (&'r str
         Finding { id, line, text, help: diagnostic.help().map(|help| help.to_string()), is_error }
     };
     let errors = result.validation_errors().map(|error| finding(error.policy_id(), error, error.to_string(), true));
-    let warnings =
-        result.validation_warnings().map(|warning| finding(warning.policy_id(), warning, warning.to_string(), false));
+    let warnings = result.validation_warnings().map(|warning| {
+        // A rule that never applies gives nothing where it permits, and fails to forbid where it forbids.
+        let forbids = rules.get(warning.policy_id().to_string().as_str()).is_some_and(|rule| rule.forbids());
+        let never = matches!(warning, ValidationWarning::ImpossiblePolicy { .. });
+        finding(warning.policy_id(), warning, warning.to_string(), forbids && never)
+    });
     errors.chain(warnings).collect()
 }
 
 impl Parsed {
+    /// Whether it forbids what it applies to.
+    pub(super) fn forbids(&self) -> bool {
+        self.policy.effect() == Effect::Forbid
+    }
+
     /// Whether its action and its resource can be those of calls of this tool.
     pub(super) fn concerns(&self, tool: &ToolFacts) -> bool {
         let is_action = |uid: &EntityUid| *uid == tool.action.0;

@@ -49,7 +49,13 @@ pub(super) fn read(file: &str, text: &str, tools: &Tools) -> (Vec<Example>, Vec<
     let (mut examples, mut defects) = (Vec::new(), Vec::new());
     let mut lines = text.lines().map(str::trim).zip(1..).peekable();
     while let Some((comment, line)) = lines.next() {
-        let Some(words) = expectation(comment) else { continue };
+        let Some(words) = expectation(comment) else {
+            if comment.split_once("//").is_some_and(|(_, behind)| expectation(&format!("//{behind}")).is_some()) {
+                let text = "an example stands on a line of its own".to_owned();
+                defects.push(Defect::new(file, line, text).hint("move it above the rule"));
+            }
+            continue;
+        };
         let mut words = words.to_owned();
         let mut parsed = parse(&words);
         // What is cut off at the end of its line may go on in the next.

@@ -37,6 +37,15 @@ impl Names {
         }
     }
 
+    /// Those that are named one by one.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        let names = match self {
+            Self::Some(names) => Some(names),
+            Self::All => None,
+        };
+        names.into_iter().flatten().map(String::as_str)
+    }
+
     fn add(&mut self, name: &str) {
         if let Self::Some(names) = self {
             names.insert(name.to_owned());

@@ -15,7 +15,7 @@ use super::files::RuleFile;
 use super::question::Question;
 use super::rule::Rule;
 use super::slice::Slice;
-use super::tools::Tools;
+use super::tools::{ToolFacts, Tools};
 
 /// What stands before every set: a tool's declared denial.
 const FLOOR: (&str, &str) = ("lockgate:floor", include_str!("../../policies/floor.cedar"));
@@ -42,7 +42,8 @@ impl Rules {
     /// # Errors
     ///
     /// Everything that is wrong with them, in the order of the files: what does not parse; else what names itself twice or has an
-    /// unknown annotation; else what does not fit the schema that is generated from the tools; else the examples that do not hold.
+    /// unknown annotation; else what does not fit the schema that is generated from the tools; else what names an argument that
+    /// no rule can read; else the examples that do not hold.
     pub fn load<'t>(tools: impl IntoIterator<Item = &'t ToolSpec>, files: &[RuleFile]) -> Result<Self, RulesRefused> {
         Self::over(Arc::new(Tools::new(tools)?), files)
     }
@@ -127,6 +128,7 @@ impl Rules {
             if finding.is_error { defects.push(defect) } else { warnings.push(defect) }
         }
         refuse(defects)?;
+        refuse(rules.iter().flat_map(|rule| unread(rule, &tools)).collect())?;
 
         let slices: HashMap<_, _> = tools
             .iter()
@@ -220,6 +222,29 @@ fn parsed(files: &[RuleFile]) -> Result<Vec<Rule>, RulesRefused> {
     }
     refuse(defects)?;
     Ok(rules)
+}
+
+/// The arguments that a rule names and cannot read.
+fn unread(rule: &Rule, tools: &Tools) -> Vec<Defect> {
+    let concerned: Vec<_> = tools.iter().filter(|tool| rule.parsed.concerns(tool)).collect();
+    let defect = |(text, hint): (String, &str)| Defect::new(&rule.file, rule.line, text).hint(hint);
+    rule.reads.input.iter().filter_map(|name| unreadable(name, &concerned)).map(defect).collect()
+}
+
+/// Why a rule about these tools cannot read this argument. It would take it for absent, also where it is there.
+fn unreadable(name: &str, concerned: &[&ToolFacts]) -> Option<(String, &'static str)> {
+    let within = |path: &str| path == name || path.starts_with(&format!("{name}."));
+    let left_out = |tool: &&&ToolFacts| tool.shape.left_out.iter().any(|left_out| within(&left_out.path));
+    if let Some(tool) = concerned.iter().find(left_out) {
+        let text =
+            format!("Cedar has no type for all of the argument `{name}` of `{}`: no rule can read it", tool.name);
+        return Some((text, "`lockgate policy check --schema` shows what rules can read"));
+    }
+    let declared = |tool: &&ToolFacts| tool.shape.fields.iter().any(|field| field.name == name);
+    (!concerned.is_empty() && !concerned.iter().any(declared)).then(|| {
+        let text = format!("no tool that the rule is about declares an argument `{name}`");
+        (text, "`lockgate policy check --schema` shows what rules can read")
+    })
 }
 
 fn refuse(defects: Vec<Defect>) -> Result<(), RulesRefused> {

@@ -39,7 +39,7 @@ async fn reads_of_one_turn_that_run_side_by_side_are_counted() {
 async fn calls_of_several_runs_and_processes_are_counted_together() {
     let world = with(World::on_disk(), quota("pay", Per::Subject, 2));
     world.add(ToolSpec::builder("pay").permission(Permission::Allow), at_once(|_| Ok(Output::of("paid"))));
-    for expected in ["ok", "ok", "limit_reached"] {
+    for expected in ["ok", "ok", "limit_reached(quota)"] {
         assert_eq!(code_of(&world.restarted().direct("pay", "{}").await), expected);
     }
     let refused = world.direct("pay", "{}").await;
@@ -58,7 +58,7 @@ async fn what_is_asked_about_counts_nothing_and_what_is_refused_uses_up_no_yes()
         let (first, second) = (world.direct("pay", "{}").await, world.direct("pay", "{}").await);
         assert_eq!([code_of(&first), code_of(&second)], ["approval_required", "approval_required"]);
         for (answer, expected, state) in
-            [(&second, "ok", ApprovalState::Consumed), (&first, "limit_reached", ApprovalState::Withdrawn)]
+            [(&second, "ok", ApprovalState::Consumed), (&first, "limit_reached(quota)", ApprovalState::Withdrawn)]
         {
             let question = world.questions(&answer.run_id).await.remove(0);
             world.answer(&question, ApprovalState::Granted).await.unwrap();

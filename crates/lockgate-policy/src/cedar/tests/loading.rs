@@ -115,3 +115,33 @@ fn a_rule_that_compares_an_approval_is_refused() {
         }
     }
 }
+
+/// A rule that can never see the argument would take it for absent: one that forbids would forbid nothing.
+#[test]
+fn a_rule_that_reads_what_no_rule_can_is_refused() {
+    let tool = ToolSpec::builder("pay")
+        .effect(Effect::External)
+        .input_schema_text(
+            r#"{"type": "object", "properties": {"amount": {"type": "integer"}, "to": {}, "pair": {"type": "array"},
+                "free": {"type": "object"}, "either": {"oneOf": [{"type": "string"}, {"type": "integer"}]}}}"#,
+        )
+        .build()
+        .unwrap();
+    for condition in [
+        "when { context.input has to }",
+        "when { context.input has pair || context.input.amount > 10 }",
+        "when { context.input has free }",
+        "unless { !(context.input has either) }",
+        "when { context.input has aount }",
+    ] {
+        let text = format!("permit (principal, action, resource); forbid (principal, action, resource) {condition};");
+        let files = [RuleFile { name: "rules.cedar".to_owned(), text }];
+        assert!(Rules::load([&tool], &files).is_err(), "{condition}");
+    }
+}
+
+#[test]
+fn an_example_behind_a_rule_is_not_passed_over() {
+    let refused = refused("permit (principal, action, resource); // expect: deny {\"tool\": \"pay\"}");
+    assert!(refused[0].contains("on a line of its own"), "{refused:?}");
+}
