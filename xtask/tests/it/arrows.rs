@@ -6,12 +6,12 @@ use std::path::Path;
 use crate::root;
 
 /// What each crate may depend on. Whatever is not listed is somebody else's business.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("lockgate-contract", &[]),
     ("lockgate-macros", &[]),
     ("lockgate-host", &["lockgate-contract"]),
     ("lockgate-registry", &["lockgate-contract"]),
-    ("lockgate-policy", &["lockgate-contract"]),
+    ("lockgate-policy", &["lockgate-contract", "lockgate-host"]),
     ("lockgate-redact", &["lockgate-contract"]),
     ("lockgate-journal", &["lockgate-contract", "lockgate-host"]),
     ("lockgate-models", &["lockgate-contract", "lockgate-host"]),
@@ -19,6 +19,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ("lockgate-config", &["lockgate-contract", "lockgate-host", "lockgate-sources"]),
     ("lockgate-executor", &["lockgate-contract", "lockgate-registry"]),
     ("lockgate-harness", &["lockgate-contract", "lockgate-executor"]),
+    ("lockgate-notify", &["lockgate-contract", "lockgate-executor", "lockgate-host"]),
     (
         "lockgate",
         &[
@@ -30,6 +31,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
             "lockgate-journal",
             "lockgate-macros",
             "lockgate-models",
+            "lockgate-notify",
             "lockgate-policy",
             "lockgate-redact",
             "lockgate-registry",

@@ -66,7 +66,7 @@ fn a_pinned_tool_is_there_in_its_version_or_hidden_with_a_warning() {
 fn a_pin_for_no_tool_is_an_error_that_names_the_nearest() {
     for (name, hint) in [("creat_ticket", Some("did you mean `create_ticket`?")), ("deploy", None)] {
         let error = assembled(&format!("versions = {{ {name} = '1.1' }}"), None).err().unwrap();
-        assert_eq!(error.to_string(), format!("`subject.versions` pins `{name}`, and no tool has this name"));
+        assert_eq!(error.to_string(), format!("`subject.versions` names `{name}`, and no tool has this name"));
         assert_eq!(error.hint().as_deref(), hint);
     }
     // A name that the subject may not see is a name.

@@ -4,6 +4,8 @@
 mod authorized;
 #[path = "../../../src/checked.rs"]
 mod checked;
+#[path = "../../../src/decided.rs"]
+mod decided;
 #[path = "../../../src/error.rs"]
 mod error;
 #[path = "../../../src/exit.rs"]

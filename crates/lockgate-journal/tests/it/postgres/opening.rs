@@ -165,7 +165,8 @@ async fn a_database_of_schema_1_goes_on() {
     f.ask(&run, "apr-1").await;
     let database = f.database.as_ref().unwrap();
     // What migration 2 made is taken out again.
-    let before = "ALTER TABLE lockgate.approval DROP COLUMN yeses; DELETE FROM lockgate.meta WHERE version = 2";
+    let before = "ALTER TABLE lockgate.approval DROP COLUMN yeses; ALTER TABLE lockgate.call DROP COLUMN subject;
+                  DROP INDEX lockgate.call_started; DELETE FROM lockgate.meta WHERE version = 2";
     database.administrator().await.batch_execute(before).await.unwrap();
     let journal = database.journal(f.clock.clone());
     let asked = journal.approval(&ApprovalId::new("apr-1")).await.unwrap().unwrap();
