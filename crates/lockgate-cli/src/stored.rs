@@ -126,11 +126,6 @@ impl Stored {
             .ok_or_else(|| CliError::NotFound { thing: "approval", id: typed.to_owned() })
     }
 
-    /// Whether the decisions of a run are signed: its start is one.
-    pub(crate) async fn is_signed(&self, run: &RunId) -> Result<bool, CliError> {
-        Ok(self.journal.events(run, 0).await?.first().is_some_and(|event| event.signature().is_some()))
-    }
-
     /// A run as its events make it.
     pub(crate) async fn state(&self, run: &RunId) -> Result<(Vec<Event>, RunState), CliError> {
         let events = self.journal.events(run, 0).await?;

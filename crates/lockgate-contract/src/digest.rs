@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::document::Document;
+use crate::hexadecimal;
 
 /// A SHA-256 digest, written as `sha256:` and 64 lower-case hexadecimal digits.
 ///
@@ -82,25 +83,8 @@ impl FromStr for Digest {
     type Err = DigestError;
 
     fn from_str(text: &str) -> Result<Self, DigestError> {
-        let read = || {
-            let digits = text.strip_prefix(PREFIX)?.as_bytes();
-            let (pairs, []) = digits.as_chunks::<2>() else {
-                return None;
-            };
-            let bytes: Option<Vec<u8>> =
-                pairs.iter().map(|[high, low]| Some(hexadecimal(*high)? << 4 | hexadecimal(*low)?)).collect();
-            bytes?.try_into().ok().map(Self)
-        };
-        read().ok_or_else(|| DigestError { text: text.to_owned() })
-    }
-}
-
-/// Lower case only, so that a digest has one spelling.
-fn hexadecimal(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        _ => None,
+        let bytes = text.strip_prefix(PREFIX).and_then(hexadecimal::bytes);
+        bytes.map(Self).ok_or_else(|| DigestError { text: text.to_owned() })
     }
 }
 

@@ -13,6 +13,7 @@ pub mod effect;
 pub mod event;
 pub mod export;
 pub mod failpoint;
+pub mod hexadecimal;
 pub mod ids;
 pub mod nearest;
 pub mod observation;

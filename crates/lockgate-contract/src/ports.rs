@@ -15,7 +15,7 @@ pub use artifacts::{ArtifactError, ArtifactStore};
 pub use clock::{Clock, Ids};
 pub use journal::{
     Appended, ApprovalFilter, CallerKey, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError,
-    KeyHolder, Lease, NewRun, Per, Quota, RunFilter, RunHold, RunRecord, Settling, StoredArtifact,
+    JournalLayer, KeyHolder, Lease, NewRun, Per, Quota, RunFilter, RunHold, RunRecord, Settling, StoredArtifact,
 };
 pub use model::{
     Message, MessageCall, ModelAdapter, ModelError, ModelRequest, ModelResponse, ProposedCall, ToolDefinition, Usage,

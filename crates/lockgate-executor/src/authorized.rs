@@ -52,7 +52,7 @@ impl<'g> Validated<'g> {
                 return Err(Refusal::new(Code::PolicyDenied, "the policy could not be evaluated: no answer in time").into());
             }
         };
-        trail.audit.decision = Some(decision_word(verdict.decision).into());
+        trail.audit.decision = Some(verdict.decision.word().into());
         trail.audit.policies.clone_from(&verdict.policies);
         let asked = match verdict.decision {
             // A question that was opened for this call counts, also where nobody would ask it any more.
@@ -304,14 +304,6 @@ pub(crate) fn approval_refused(state: ApprovalState, approval_id: &ApprovalId) -
 
 pub(crate) fn storage_unavailable(error: &JournalError) -> Exit {
     Refusal::new(Code::StorageUnavailable, error.to_string()).into()
-}
-
-fn decision_word(decision: PolicyDecision) -> &'static str {
-    match decision {
-        PolicyDecision::Allow => "allow",
-        PolicyDecision::Ask => "ask",
-        PolicyDecision::Deny => "deny",
-    }
 }
 
 impl<'g> Authorized<'g> {

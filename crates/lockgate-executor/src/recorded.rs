@@ -131,9 +131,9 @@ impl<'g> Authorized<'g> {
     }
 
     /// What counts this call.
-    fn quotas(&self) -> impl Iterator<Item = &'g Quota> {
-        let (tool, effect) = (self.tool().spec().name().to_owned(), self.tool().spec().effect());
-        self.gate().options.quotas.iter().filter(move |quota| quota.covers(&tool, effect))
+    fn quotas(&self) -> impl Iterator<Item = &Quota> {
+        let spec = self.tool().spec();
+        self.gate().options.quotas.iter().filter(|quota| quota.covers(spec.name(), spec.effect()))
     }
 
     fn refused_claim(&self, refused: ClaimRefused) -> Exit {

@@ -1,4 +1,4 @@
-//! The machine: clock, randomness, files, child processes. Nothing else in Lockgate touches them.
+//! The machine: clock, randomness, files, child processes, HTTP. Nothing else in Lockgate touches them.
 //!
 //! Everybody else asks for time and ids through the ports of `lockgate-contract`, and reads and writes files through
 //! [`files`], so that tests own them (architecture section 2). This crate owns how the machine is asked; it does not own
@@ -9,4 +9,6 @@
 pub mod children;
 pub mod clock;
 pub mod files;
+#[cfg(feature = "http")]
+pub mod http;
 pub mod randomness;

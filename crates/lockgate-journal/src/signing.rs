@@ -10,10 +10,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ed25519_dalek::Signer as _;
 use lockgate_contract::approval::Approval;
 use lockgate_contract::event::{Event, NewEvent, Sign};
-use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
+use lockgate_contract::hexadecimal::{bytes, digits};
+use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{
-    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError,
-    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling, Upkeep,
+    Appended, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, JournalLayer, Lease,
+    NewRun, RunHold, Settling,
 };
 
 /// What a public key begins with, and the name of the key in a signature.
@@ -148,24 +149,6 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-fn digits(bytes: &[u8]) -> String {
-    let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or('0');
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
-}
-
-/// Lower case only, so that a key and a signature have one spelling.
-fn bytes<const COUNT: usize>(digits: &str) -> Option<[u8; COUNT]> {
-    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    if digits.len() != 2 * COUNT || !digits.bytes().all(is_digit) {
-        return None;
-    }
-    let mut bytes = [0; COUNT];
-    for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks(2)) {
-        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
-    }
-    Some(bytes)
-}
-
 /// A journal in front of another one: what it is given to keep, and is a decision, is signed. A run that began unsigned stays
 /// so: a signature here and there would say nothing about the rest.
 pub struct SigningJournal {
@@ -200,7 +183,11 @@ impl SigningJournal {
     }
 }
 
-impl Journal for SigningJournal {
+impl JournalLayer for SigningJournal {
+    fn beneath(&self) -> &dyn Journal {
+        &*self.inner
+    }
+
     fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<(RunHold, Appended), JournalError>> {
         let started = self.with_signer(run.started);
         self.inner.create_run(NewRun { started, ..run })
@@ -214,10 +201,6 @@ impl Journal for SigningJournal {
             }
             Ok(hold)
         })
-    }
-
-    fn ready(&self, limit: u32) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
-        self.inner.ready(limit)
     }
 
     fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
@@ -260,14 +243,6 @@ impl Journal for SigningJournal {
         self.inner.reconcile(lease, call, self.all_with_signer(lease, events))
     }
 
-    fn key_holder<'a>(
-        &'a self,
-        tenant: &'a str,
-        key: &'a str,
-    ) -> BoxFuture<'a, Result<Option<KeyHolder>, JournalError>> {
-        self.inner.key_holder(tenant, key)
-    }
-
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
         Box::pin(async move {
             let key = match self.inner.approval(&decision.approval_id).await? {
@@ -283,48 +258,12 @@ impl Journal for SigningJournal {
         })
     }
 
-    fn approval<'a>(&'a self, approval: &'a ApprovalId) -> BoxFuture<'a, Result<Option<Approval>, JournalError>> {
-        self.inner.approval(approval)
-    }
-
-    fn approvals(&self, filter: ApprovalFilter) -> BoxFuture<'_, Result<Vec<Approval>, JournalError>> {
-        self.inner.approvals(filter)
-    }
-
-    fn run<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunRecord>, JournalError>> {
-        self.inner.run(run)
-    }
-
-    fn runs(&self, filter: RunFilter) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
-        self.inner.runs(filter)
-    }
-
-    fn events<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
-        self.inner.events(run, after)
-    }
-
-    fn follow<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
-        self.inner.follow(run, after)
-    }
-
-    fn artifact<'a>(
-        &'a self,
-        run: &'a RunId,
-        artifact: &'a ArtifactId,
-    ) -> BoxFuture<'a, Result<Option<String>, JournalError>> {
-        self.inner.artifact(run, artifact)
-    }
-
     fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>> {
         Box::pin(async move {
             let mut described = self.inner.describe().await?;
             described.push(("signs decisions with".to_owned(), self.signer.key()));
             Ok(described)
         })
-    }
-
-    fn upkeep(&self) -> &dyn Upkeep {
-        self.inner.upkeep()
     }
 }
 

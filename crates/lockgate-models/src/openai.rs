@@ -17,9 +17,9 @@ use std::sync::Arc;
 
 use lockgate_contract::document::Limits;
 use lockgate_contract::ports::{BoxFuture, ModelAdapter, ModelError, ModelRequest, ModelResponse};
+use lockgate_host::http::client;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{Client, Response};
-use rustls::crypto::CryptoProvider;
 
 use self::options::Resolved;
 use crate::error::OptionsError;
@@ -48,7 +48,8 @@ impl ChatCompletions {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, OptionsError> {
         let options = options.resolve(variable)?;
-        let client = client(&options)?;
+        let client = client(&options.endpoint, options.timeout)
+            .map_err(|error| OptionsError::Client { detail: error.to_string() })?;
         Ok(Self { client, options: Arc::new(options) })
     }
 
@@ -118,28 +119,6 @@ async fn read_body(mut answer: Response, limit: usize) -> Result<Vec<u8>, ModelE
         body.extend_from_slice(&chunk);
     }
     Ok(body)
-}
-
-/// The HTTP client: no redirects, which could carry history and tools elsewhere, and no proxies from the environment.
-fn client(options: &Resolved) -> Result<Client, OptionsError> {
-    if CryptoProvider::get_default().is_none() {
-        // Losing the race against another thread means that a provider is installed, which is all that is wanted.
-        drop(rustls::crypto::ring::default_provider().install_default());
-    }
-    let mut builder = Client::builder()
-        .user_agent(concat!("lockgate/", env!("CARGO_PKG_VERSION")))
-        .redirect(reqwest::redirect::Policy::none())
-        .no_proxy()
-        .timeout(options.timeout);
-    if options.endpoint.scheme() == "http" {
-        // Nothing is verified on a plain connection, so a machine without a certificate store can still reach its own
-        // model. Without roots, no https connection could succeed through this client either.
-        let tls = rustls::ClientConfig::builder()
-            .with_root_certificates(rustls::RootCertStore::empty())
-            .with_no_client_auth();
-        builder = builder.tls_backend_preconfigured(tls);
-    }
-    builder.build().map_err(|error| OptionsError::Client { detail: error.to_string() })
 }
 
 /// Limits for reading JSON of a known length.

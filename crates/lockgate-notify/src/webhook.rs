@@ -1,17 +1,16 @@
 //! Over HTTP, signed: whoever is called can see that the message is Lockgate's, and fresh.
 
 use std::fmt;
-use std::fmt::Write as _;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
+use lockgate_contract::hexadecimal::digits;
 use lockgate_contract::ports::Clock;
 use lockgate_host::clock::SystemClock;
+use lockgate_host::http::{client, is_loopback};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Url};
-use rustls::crypto::CryptoProvider;
 use sha2::Sha256;
 
 use crate::error::TargetError;
@@ -42,9 +41,9 @@ impl Webhook {
     /// The URL is none, or it is plain HTTP to another machine.
     pub fn new(url: &str, secret: impl Into<Vec<u8>>, timeout: Duration) -> Result<Self, TargetError> {
         let parsed = Url::parse(url).ok().filter(|url| url.host_str().is_some());
-        let parsed = parsed.filter(|url| url.scheme() == "https" || url.scheme() == "http" && is_here(url));
+        let parsed = parsed.filter(|url| url.scheme() == "https" || url.scheme() == "http" && is_loopback(url));
         let url = parsed.ok_or_else(|| TargetError::Url(without_user(url)))?;
-        let client = client(&url, timeout)?;
+        let client = client(&url, timeout).map_err(|error| TargetError::Client(error.to_string()))?;
         Ok(Self { url, secret: secret.into().into(), client, clock: Arc::new(SystemClock) })
     }
 
@@ -90,39 +89,7 @@ pub fn signature(secret: &[u8], timestamp: i64, body: &str) -> String {
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret) else { return String::new() };
     mac.update(format!("{timestamp}.").as_bytes());
     mac.update(body.as_bytes());
-    let mut text = "v1=".to_owned();
-    for byte in mac.finalize().into_bytes() {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
-}
-
-/// No redirects and no proxies: a message goes where it was told to.
-fn client(url: &Url, timeout: Duration) -> Result<Client, TargetError> {
-    if CryptoProvider::get_default().is_none() {
-        // Losing the race against another thread means that a provider is installed, which is all that is wanted.
-        drop(rustls::crypto::ring::default_provider().install_default());
-    }
-    let mut builder = Client::builder()
-        .user_agent(concat!("lockgate/", env!("CARGO_PKG_VERSION")))
-        .redirect(reqwest::redirect::Policy::none())
-        .no_proxy()
-        .timeout(timeout);
-    if url.scheme() == "http" {
-        // A machine without a certificate store can still reach its own webhook.
-        let tls = rustls::ClientConfig::builder()
-            .with_root_certificates(rustls::RootCertStore::empty())
-            .with_no_client_auth();
-        builder = builder.tls_backend_preconfigured(tls);
-    }
-    builder.build().map_err(|error| TargetError::Client(error.to_string()))
-}
-
-/// Whether a URL names this machine by an address or name that cannot mean another one.
-fn is_here(url: &Url) -> bool {
-    let Some(host) = url.host_str() else { return false };
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    format!("v1={}", digits(&mac.finalize().into_bytes()))
 }
 
 /// The URL as it may be shown.

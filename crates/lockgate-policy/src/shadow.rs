@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use lockgate_contract::ports::{BoxFuture, PolicyDecision, PolicyEngine, PolicyRequest, PolicyVerdict};
+use lockgate_contract::ports::{BoxFuture, PolicyEngine, PolicyRequest, PolicyVerdict};
 
 use crate::cedar::CedarPolicy;
 
@@ -27,11 +27,7 @@ impl<E: PolicyEngine> ShadowedPolicy<E> {
         let Ok(verdict) = catch_unwind(AssertUnwindSafe(|| self.shadow.verdict(request))) else {
             return vec!["shadow:failed".to_owned()];
         };
-        let word = match verdict.decision {
-            PolicyDecision::Allow => "allow",
-            PolicyDecision::Ask => "ask",
-            PolicyDecision::Deny => "deny",
-        };
+        let word = verdict.decision.word();
         verdict.policies.iter().map(|policy| format!("shadow:{word}:{policy}")).collect()
     }
 }

@@ -2,6 +2,7 @@
 
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use base64::engine::{Engine, GeneralPurpose};
+use lockgate_contract::hexadecimal::digits;
 
 /// One text to search for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub(crate) struct Needle {
 /// Every form of a value that is searched for, without repeats: raw, in hexadecimal and in base64 at each of its three
 /// phases. Escaped forms are found where the escapes are undone, see [`crate::unescaped`].
 pub(crate) fn needles(value: &str) -> Vec<Needle> {
-    let hexadecimal = value.bytes().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
+    let hexadecimal = digits(value.as_bytes());
     let mut needles: Vec<Needle> = [value.to_owned(), hexadecimal.to_ascii_uppercase(), hexadecimal]
         .map(|text| Needle { text, bits_before: false, bits_after: false })
         .into();

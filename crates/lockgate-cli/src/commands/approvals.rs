@@ -251,10 +251,10 @@ async fn decide(
 ) -> Result<Exit, CliError> {
     let stored = Stored::open(arguments.journal.journal.as_deref())?;
     let approval = stored.find_approval(&arguments.id).await?;
-    if !stored.signs && stored.is_signed(&approval.run_id).await? {
+    let (events, state) = stored.state(&approval.run_id).await?;
+    if !stored.signs && events.first().is_some_and(|started| started.signature().is_some()) {
         return Err(CliError::WouldBeUnsigned(approval.run_id));
     }
-    let (_, state) = stored.state(&approval.run_id).await?;
     let Desk { gate, table, notifier } = Desk::of(&stored, &state, output)?;
     let by = match arguments.by {
         Some(by) => by,

@@ -1,17 +1,19 @@
 //! The port to the durable truth. Every method is one intention and one atomic commit.
 
+mod claim;
+mod layer;
+
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use self::claim::{CallerKey, Claim, ClaimRefused, KeyHolder, Per, Quota};
+pub use self::layer::JournalLayer;
 use crate::approval::{Approval, ApprovalState, NotEntitled, Proof};
 use crate::arguments::Arguments;
 use crate::digest::Digest;
-use crate::effect::Effect;
 use crate::event::{Body, Event, NewEvent, Sign};
 use crate::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use crate::ports::{BoxFuture, Upkeep};
@@ -233,116 +235,6 @@ pub struct RunRecord {
     pub head: Option<Digest>,
 }
 
-/// The right to start one attempt of one call.
-#[derive(Debug, Clone)]
-pub struct Claim {
-    /// The call.
-    pub call_id: CallId,
-    /// The model turn.
-    pub step: u32,
-    /// Which attempt, from 1.
-    pub attempt: u32,
-    /// The tool.
-    pub tool_name: String,
-    /// Its effect.
-    pub effect: Effect,
-    /// The digest of the arguments.
-    pub arguments_digest: Digest,
-    /// The key that is handed to the tool.
-    pub idempotency_key: String,
-    /// The approval to use, with the digest that must be bound.
-    pub approval: Option<(ApprovalId, Digest)>,
-    /// The caller's own key, which no other request of the tenant may have.
-    pub caller_key: Option<CallerKey>,
-    /// On whose behalf, as [`Subject::source`](crate::subject::Subject::source) says it.
-    pub subject: String,
-    /// How many calls like this one may be admitted. Counted and claimed in one step, so that calls that come at once are.
-    pub quotas: Vec<Quota>,
-}
-
-/// How many calls are admitted: started with the journal's leave, whatever came of them. A call that is asked about or
-/// refused counts nothing, and a further attempt of a call nothing more.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Quota {
-    /// What it is called in audits and refusals.
-    pub name: String,
-    /// Only calls of this tool.
-    pub tool: Option<String>,
-    /// Only calls with this effect.
-    pub effect: Option<Effect>,
-    /// Whose calls are counted together.
-    pub per: Per,
-    /// So many at most.
-    pub most: u32,
-    /// In this time, up to now; absent: ever.
-    pub within: Option<Duration>,
-}
-
-/// Whose calls are counted together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Per {
-    /// Those of one run.
-    Run,
-    /// Those on behalf of one tenant, user and agent.
-    Subject,
-    /// Those of one tenant.
-    Tenant,
-}
-
-impl Per {
-    /// All of them, the fewest calls first.
-    pub const ALL: [Self; 3] = [Self::Run, Self::Subject, Self::Tenant];
-
-    /// The word in files.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Run => "run",
-            Self::Subject => "subject",
-            Self::Tenant => "tenant",
-        }
-    }
-}
-
-impl Quota {
-    /// Whether it is about such a call.
-    pub fn covers(&self, tool: &str, effect: Effect) -> bool {
-        self.tool.as_ref().is_none_or(|only| only == tool) && self.effect.is_none_or(|only| only == effect)
-    }
-
-    /// Calls that were admitted until then do not count; 0: all do.
-    pub fn since(&self, now: Timestamp) -> Timestamp {
-        let within = self.within.and_then(|within| i64::try_from(within.as_millis()).ok());
-        within.map_or_else(Timestamp::default, |millis| Timestamp::from_millis(now.as_millis().saturating_sub(millis)))
-    }
-}
-
-/// A caller's name for one request: the same key with the same request is the same effect, however often it is sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CallerKey {
-    /// Whose key it is. Keys of different tenants never meet.
-    pub tenant: String,
-    /// The key.
-    pub key: String,
-    /// The digest of what is requested.
-    pub request: Digest,
-    /// How long the key is remembered.
-    pub keep: Duration,
-    /// The call that had the key for the same request and was never executed: it passes the key on.
-    pub passed_on_by: Option<CallId>,
-}
-
-/// Who has a caller's key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeyHolder {
-    /// The run of the call.
-    pub run_id: RunId,
-    /// The call that the key was first used for.
-    pub call_id: CallId,
-    /// The digest of what it requested.
-    pub request: Digest,
-}
-
 /// Which result is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settling {
@@ -354,29 +246,6 @@ pub struct Settling {
     pub late: bool,
     /// The whole scrubbed output, where the result holds a part of it.
     pub artifact: Option<StoredArtifact>,
-}
-
-/// Why a claim was not accepted. Nothing was written.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum ClaimRefused {
-    /// The approval cannot be used: where it stands instead of `granted`.
-    #[error("the approval is {}", .0.word())]
-    Approval(ApprovalState),
-    /// There is no such approval, or it is bound to something else.
-    #[error("the approval is bound to something else")]
-    Stale,
-    /// Somebody else started this attempt, or the call is settled.
-    #[error("the call was already started or settled")]
-    AlreadyClaimed,
-    /// The caller's key belongs to an earlier call.
-    #[error("the idempotency key belongs to call `{}`", .0.call_id)]
-    KeyTaken(Box<KeyHolder>),
-    /// As many calls as may be admitted have been.
-    #[error("the quota `{0}` is used up")]
-    Quota(String),
-    /// The journal failed.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
 }
 
 /// What a person says to a question.

@@ -85,3 +85,14 @@ pub enum PolicyDecision {
     /// The call may not run, whatever anybody approved.
     Deny,
 }
+
+impl PolicyDecision {
+    /// The word in audits and texts.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}

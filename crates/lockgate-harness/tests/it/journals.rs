@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use lockgate_contract::approval::Approval;
 use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::event::{Event, EventType, NewEvent};
-use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
+use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{
-    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError,
-    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling, Upkeep,
+    Appended, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, JournalLayer, Lease,
+    NewRun, RunHold, Settling,
 };
 
 /// What happens to a commit.
@@ -73,17 +73,13 @@ impl Faulty {
     }
 }
 
-impl Journal for Faulty {
+impl JournalLayer for Faulty {
+    fn beneath(&self) -> &dyn Journal {
+        &*self.inner
+    }
+
     fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<(RunHold, Appended), JournalError>> {
         Box::pin(self.commit(self.inner.create_run(run)))
-    }
-
-    fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
-        self.inner.hold(run)
-    }
-
-    fn ready(&self, limit: u32) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
-        self.inner.ready(limit)
     }
 
     fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
@@ -139,14 +135,6 @@ impl Journal for Faulty {
         Box::pin(self.commit(self.inner.reconcile(lease, call, events)))
     }
 
-    fn key_holder<'a>(
-        &'a self,
-        tenant: &'a str,
-        key: &'a str,
-    ) -> BoxFuture<'a, Result<Option<KeyHolder>, JournalError>> {
-        self.inner.key_holder(tenant, key)
-    }
-
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
         let Fault::DiesDeciding(stands) = self.fault else { return self.inner.decide(decision) };
         Box::pin(async move {
@@ -157,46 +145,10 @@ impl Journal for Faulty {
         })
     }
 
-    fn approval<'a>(&'a self, approval: &'a ApprovalId) -> BoxFuture<'a, Result<Option<Approval>, JournalError>> {
-        self.inner.approval(approval)
-    }
-
-    fn approvals(&self, filter: ApprovalFilter) -> BoxFuture<'_, Result<Vec<Approval>, JournalError>> {
-        self.inner.approvals(filter)
-    }
-
-    fn run<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunRecord>, JournalError>> {
-        self.inner.run(run)
-    }
-
-    fn runs(&self, filter: RunFilter) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
-        self.inner.runs(filter)
-    }
-
     fn events<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
         if self.unread.swap(false, Ordering::SeqCst) {
             return Box::pin(std::future::ready(Err(JournalError::unavailable("the disk is busy"))));
         }
         self.inner.events(run, after)
-    }
-
-    fn follow<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
-        self.inner.follow(run, after)
-    }
-
-    fn artifact<'a>(
-        &'a self,
-        run: &'a RunId,
-        artifact: &'a ArtifactId,
-    ) -> BoxFuture<'a, Result<Option<String>, JournalError>> {
-        self.inner.artifact(run, artifact)
-    }
-
-    fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>> {
-        self.inner.describe()
-    }
-
-    fn upkeep(&self) -> &dyn Upkeep {
-        self.inner.upkeep()
     }
 }

@@ -1,9 +1,9 @@
 //! How an OpenAI-compatible server is reached.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use lockgate_contract::document::{Document, Kind};
+use lockgate_host::http::is_loopback;
 use reqwest::Url;
 
 use super::secret::ApiKey;
@@ -147,15 +147,6 @@ pub(super) struct Resolved {
     pub(super) temperature: Option<f64>,
     /// Members to add to each request.
     pub(super) extra_body: Vec<(String, Document)>,
-}
-
-/// Whether a URL names this machine by an address or name that cannot mean another one.
-fn is_loopback(url: &Url) -> bool {
-    let Some(host) = url.host_str() else { return false };
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost"
-        || address.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
-        || address.parse::<Ipv6Addr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// The members of an extra body, checked.

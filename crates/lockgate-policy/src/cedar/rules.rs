@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use lockgate_contract::digest::Digest;
 use lockgate_contract::document::Document;
-use lockgate_contract::ports::PolicyDecision;
 use lockgate_contract::tool::ToolSpec;
 
 use super::adapter;
@@ -180,7 +179,7 @@ impl Rules {
             now: example.now,
             shadow: false,
         });
-        let (expected, answered) = (word(example.expected), word(verdict.decision));
+        let (expected, answered) = (example.expected.word(), verdict.decision.word());
         (expected != answered).then(|| {
             let text =
                 format!("the example expects `{expected}`, and the rules answer `{answered}`: {}", verdict.reason);
@@ -249,13 +248,4 @@ fn unreadable(name: &str, concerned: &[&ToolFacts]) -> Option<(String, &'static 
 
 fn refuse(defects: Vec<Defect>) -> Result<(), RulesRefused> {
     if defects.is_empty() { Ok(()) } else { Err(RulesRefused::new(defects)) }
-}
-
-/// The word for an answer.
-pub(super) fn word(decision: PolicyDecision) -> &'static str {
-    match decision {
-        PolicyDecision::Allow => "allow",
-        PolicyDecision::Ask => "ask",
-        PolicyDecision::Deny => "deny",
-    }
 }

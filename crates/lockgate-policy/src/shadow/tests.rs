@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use lockgate_contract::arguments::Arguments;
 use lockgate_contract::effect::{Effect, Permission};
-use lockgate_contract::ports::Clock;
+use lockgate_contract::ports::{Clock, PolicyDecision};
 use lockgate_contract::subject::Subject;
 use lockgate_contract::time::Timestamp;
 use lockgate_contract::tool::ToolSpec;

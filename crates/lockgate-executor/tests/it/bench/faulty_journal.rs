@@ -7,8 +7,8 @@ use lockgate_contract::approval::Approval;
 use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
-    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError,
-    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling, Upkeep,
+    Appended, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, JournalLayer, Lease,
+    NewRun, RunHold, Settling,
 };
 use lockgate_journal::MemoryJournal;
 use tokio::sync::Notify;
@@ -121,17 +121,9 @@ pub(crate) async fn reached(entered: &Notify) {
     tokio::time::timeout(limit, entered.notified()).await.unwrap();
 }
 
-impl Journal for FaultyJournal {
-    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<(RunHold, Appended), JournalError>> {
-        self.inner.create_run(run)
-    }
-
-    fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
-        self.inner.hold(run)
-    }
-
-    fn ready(&self, limit: u32) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
-        self.inner.ready(limit)
+impl JournalLayer for FaultyJournal {
+    fn beneath(&self) -> &dyn Journal {
+        &self.inner
     }
 
     fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
@@ -174,40 +166,12 @@ impl Journal for FaultyJournal {
         Box::pin(self.through(Method::Append, self.inner.reconcile(lease, call, events)))
     }
 
-    fn key_holder<'a>(
-        &'a self,
-        tenant: &'a str,
-        key: &'a str,
-    ) -> BoxFuture<'a, Result<Option<KeyHolder>, JournalError>> {
-        self.inner.key_holder(tenant, key)
-    }
-
-    fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
-        self.inner.decide(decision)
-    }
-
     fn approval<'a>(&'a self, approval: &'a ApprovalId) -> BoxFuture<'a, Result<Option<Approval>, JournalError>> {
         Box::pin(self.through(Method::Approval, self.inner.approval(approval)))
     }
 
-    fn approvals(&self, filter: ApprovalFilter) -> BoxFuture<'_, Result<Vec<Approval>, JournalError>> {
-        self.inner.approvals(filter)
-    }
-
-    fn run<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunRecord>, JournalError>> {
-        self.inner.run(run)
-    }
-
-    fn runs(&self, filter: RunFilter) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
-        self.inner.runs(filter)
-    }
-
     fn events<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
         Box::pin(self.through(Method::Events, self.inner.events(run, after)))
-    }
-
-    fn follow<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
-        self.inner.follow(run, after)
     }
 
     fn artifact<'a>(
@@ -218,11 +182,11 @@ impl Journal for FaultyJournal {
         Box::pin(self.through(Method::Artifact, self.inner.artifact(run, artifact)))
     }
 
-    fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>> {
-        self.inner.describe()
+    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<(RunHold, Appended), JournalError>> {
+        self.inner.create_run(run)
     }
 
-    fn upkeep(&self) -> &dyn Upkeep {
-        self.inner.upkeep()
+    fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
+        self.inner.decide(decision)
     }
 }

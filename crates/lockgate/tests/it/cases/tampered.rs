@@ -3,10 +3,10 @@
 use lockgate::contract::approval::Approval;
 use lockgate::contract::document::Limits;
 use lockgate::contract::event::{Event, NewEvent};
-use lockgate::contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
+use lockgate::contract::ids::{CallId, RunId};
 use lockgate::contract::ports::{
-    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, KeyHolder,
-    Lease, NewRun, RunFilter, RunHold, RunRecord, Settling, Upkeep,
+    Appended, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, JournalLayer, Lease, NewRun,
+    RunHold, Settling,
 };
 use lockgate::prelude::*;
 
@@ -22,7 +22,11 @@ impl Tampered {
     }
 }
 
-impl Journal for Tampered {
+impl JournalLayer for Tampered {
+    fn beneath(&self) -> &dyn Journal {
+        &*self.journal
+    }
+
     fn events<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
         Box::pin(async move {
             let mut events = self.journal.events(run, after).await?;
@@ -39,14 +43,6 @@ impl Journal for Tampered {
 
     fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<(RunHold, Appended), JournalError>> {
         self.journal.create_run(run)
-    }
-
-    fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
-        self.journal.hold(run)
-    }
-
-    fn ready(&self, limit: u32) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
-        self.journal.ready(limit)
     }
 
     fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
@@ -89,51 +85,7 @@ impl Journal for Tampered {
         self.journal.reconcile(lease, call, events)
     }
 
-    fn key_holder<'a>(
-        &'a self,
-        tenant: &'a str,
-        key: &'a str,
-    ) -> BoxFuture<'a, Result<Option<KeyHolder>, JournalError>> {
-        self.journal.key_holder(tenant, key)
-    }
-
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
         self.journal.decide(decision)
-    }
-
-    fn approval<'a>(&'a self, approval: &'a ApprovalId) -> BoxFuture<'a, Result<Option<Approval>, JournalError>> {
-        self.journal.approval(approval)
-    }
-
-    fn approvals(&self, filter: ApprovalFilter) -> BoxFuture<'_, Result<Vec<Approval>, JournalError>> {
-        self.journal.approvals(filter)
-    }
-
-    fn run<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunRecord>, JournalError>> {
-        self.journal.run(run)
-    }
-
-    fn runs(&self, filter: RunFilter) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
-        self.journal.runs(filter)
-    }
-
-    fn follow<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
-        self.journal.follow(run, after)
-    }
-
-    fn artifact<'a>(
-        &'a self,
-        run: &'a RunId,
-        artifact: &'a ArtifactId,
-    ) -> BoxFuture<'a, Result<Option<String>, JournalError>> {
-        self.journal.artifact(run, artifact)
-    }
-
-    fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>> {
-        self.journal.describe()
-    }
-
-    fn upkeep(&self) -> &dyn Upkeep {
-        self.journal.upkeep()
     }
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::digest::Digest;
-use lockgate_contract::event::{Event, NewEvent};
-use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
+use lockgate_contract::event::NewEvent;
+use lockgate_contract::ids::CallId;
 use lockgate_contract::ports::{
     Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError,
-    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling, Upkeep,
+    JournalLayer, Lease, NewRun, RunHold, Settling,
 };
 use lockgate_journal::MemoryJournal;
 use tokio::sync::Notify;
@@ -125,17 +125,9 @@ impl MeddledJournal {
     }
 }
 
-impl Journal for MeddledJournal {
-    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<(RunHold, Appended), JournalError>> {
-        self.inner.create_run(run)
-    }
-
-    fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
-        self.inner.hold(run)
-    }
-
-    fn ready(&self, limit: u32) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
-        self.inner.ready(limit)
+impl JournalLayer for MeddledJournal {
+    fn beneath(&self) -> &dyn Journal {
+        &self.inner
     }
 
     fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
@@ -193,55 +185,11 @@ impl Journal for MeddledJournal {
         })
     }
 
-    fn key_holder<'a>(
-        &'a self,
-        tenant: &'a str,
-        key: &'a str,
-    ) -> BoxFuture<'a, Result<Option<KeyHolder>, JournalError>> {
-        self.inner.key_holder(tenant, key)
+    fn create_run(&self, run: NewRun) -> BoxFuture<'_, Result<(RunHold, Appended), JournalError>> {
+        self.inner.create_run(run)
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {
         self.inner.decide(decision)
-    }
-
-    fn approval<'a>(&'a self, approval: &'a ApprovalId) -> BoxFuture<'a, Result<Option<Approval>, JournalError>> {
-        self.inner.approval(approval)
-    }
-
-    fn approvals(&self, filter: ApprovalFilter) -> BoxFuture<'_, Result<Vec<Approval>, JournalError>> {
-        self.inner.approvals(filter)
-    }
-
-    fn run<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunRecord>, JournalError>> {
-        self.inner.run(run)
-    }
-
-    fn runs(&self, filter: RunFilter) -> BoxFuture<'_, Result<Vec<RunRecord>, JournalError>> {
-        self.inner.runs(filter)
-    }
-
-    fn events<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
-        self.inner.events(run, after)
-    }
-
-    fn follow<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
-        self.inner.follow(run, after)
-    }
-
-    fn artifact<'a>(
-        &'a self,
-        run: &'a RunId,
-        artifact: &'a ArtifactId,
-    ) -> BoxFuture<'a, Result<Option<String>, JournalError>> {
-        self.inner.artifact(run, artifact)
-    }
-
-    fn describe(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, JournalError>> {
-        self.inner.describe()
-    }
-
-    fn upkeep(&self) -> &dyn Upkeep {
-        self.inner.upkeep()
     }
 }
