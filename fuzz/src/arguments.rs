@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use lockgate::contract::approval::shown_text;
+use lockgate::contract::approval::{Circumstances, shown_text};
 use lockgate::contract::arguments::{Arguments, ArgumentsFault};
 use lockgate::contract::document::{Document, Limits};
 use lockgate::contract::effect::Effect;
@@ -78,7 +78,8 @@ fn check(text: &str, arguments: &Arguments) {
     let copied = Document::from_json_value(&document.to_json_value());
     assert_eq!(copied.root().len(), document.root().len());
 
-    let shown = shown_text("tool", "1.0", Effect::Write, ["tenant", "user", "agent"], document);
+    let shown =
+        shown_text("tool", "1.0", Effect::Write, ["tenant", "user", "agent"], &Circumstances::default(), document);
     assert!(shown.chars().all(|character| character == '\n' || !character.is_control()), "{shown:?}");
     for schema in &*SCHEMAS {
         if let Err(violations) = schema.validate(document) {

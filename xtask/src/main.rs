@@ -7,6 +7,7 @@ mod fuzz;
 mod injections;
 mod mutants;
 mod postgres;
+mod programs;
 mod public_api;
 mod requirements;
 mod steps;
@@ -15,8 +16,8 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 cargo xtask test            all checks: format, public API, requirements, tests, lints (installs cargo-nextest where it is missing, and
-                            PostgreSQL where it is missing and apt-get may; starts a server of its own, unless LOCKGATE_TEST_POSTGRES
-                            names one)
+                            PostgreSQL and cvc5 where they are missing and apt-get may; starts a server of its own, unless
+                            LOCKGATE_TEST_POSTGRES names one; CVC5 names another solver)
 cargo xtask postgres …      runs a command, such as `cargo nextest run -p lockgate-journal --features postgres`, beside such a server
 cargo xtask crash           kills drivers of runs at every point of the product, beside such a server, and judges what became of their
                             calls (docs/crash-matrix.md); more words go to `crash matrix`, such as --store sqlite or --seed 2

@@ -4,6 +4,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::programs::{install, is_root, run, said};
 use crate::steps::command;
 
 /// What the tests read the server's URL from. Who sets it has a server already.
@@ -36,8 +37,8 @@ impl Server {
         if let Ok(url) = std::env::var(VARIABLE) {
             return Ok(Self { url, _started: None });
         }
-        let is_root = said(command("id").arg("-u")).is_some_and(|id| id.trim() == "0");
-        let programs = programs(is_root)?;
+        let is_root = is_root();
+        let programs = programs()?;
         let folder = std::env::temp_dir().join(format!("lockgate-postgres-{}", std::process::id()));
         let started = Started { programs, folder, is_root };
         let port = started.launch()?;
@@ -106,16 +107,11 @@ impl Started {
 }
 
 /// The folder with the newest server that is new enough.
-fn programs(is_root: bool) -> Result<PathBuf, String> {
+fn programs() -> Result<PathBuf, String> {
     if let Some(found) = newest() {
         return Ok(found);
     }
-    if is_root {
-        let apt = |arguments: &[&str]| run(command("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"));
-        let install = ["install", "--yes", "--no-install-recommends", "postgresql"];
-        // A fresh machine has no lists of packages yet.
-        apt(&install).or_else(|_| apt(&["update"]).and_then(|()| apt(&install)))?;
-    }
+    install("postgresql")?;
     newest().ok_or_else(|| {
         format!(
             "xtask: PostgreSQL {OLDEST} or newer is missing: install it (`apt-get install postgresql`), or set {VARIABLE} \
@@ -149,18 +145,4 @@ fn release(folder: &Path) -> Option<u32> {
 fn free_port() -> Result<u16, String> {
     let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     port.map(|address| address.port()).map_err(|error| format!("xtask: no port is free: {error}"))
-}
-
-fn run(started: &mut Command) -> Result<(), String> {
-    let output = started.output().map_err(|error| format!("xtask: {started:?} cannot be started: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    Err(format!("xtask: {started:?} failed: {}", String::from_utf8_lossy(&output.stderr).trim()))
-}
-
-/// What a command writes, where it succeeds.
-fn said(started: &mut Command) -> Option<String> {
-    let output = started.output().ok().filter(|output| output.status.success())?;
-    String::from_utf8(output.stdout).ok()
 }

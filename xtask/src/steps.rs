@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{fuzz, injections, mutants, postgres, public_api, requirements};
+use crate::{fuzz, injections, mutants, postgres, programs, public_api, requirements};
 
 /// Everything that must hold before a change lands.
 pub(crate) fn test() -> Result<(), String> {
     ensure("nextest")?;
+    programs::ensure_solver()?;
     cargo("fmt", &["--all", "--check"], &[])?;
     public_api::check(&root())?;
     requirements::check(&root())?;

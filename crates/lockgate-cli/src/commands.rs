@@ -34,11 +34,11 @@ pub(crate) async fn execute(command: Command, output: &Arc<Output>) -> Result<Ex
         Command::Call(arguments) => Box::pin(call::execute(arguments, output)).await,
         Command::Tools(arguments) => tools::execute(arguments, output),
         Command::Approvals(arguments) => approvals::execute(arguments, output).await,
-        Command::Runs(arguments) => runs::execute(arguments, output).await,
+        Command::Runs(arguments) => Box::pin(runs::execute(arguments, output)).await,
         Command::Worker(arguments) => worker::execute(arguments, output).await,
         Command::Journal(arguments) => journal::execute(arguments, output).await,
         #[cfg(feature = "cedar")]
-        Command::Policy(arguments) => policy::execute(&arguments, output),
+        Command::Policy(arguments) => policy::execute(&arguments, output).await,
         Command::Redact(arguments) => redact::execute(&arguments, output),
         Command::Explain(arguments) => explain::execute(&arguments, output),
         Command::Schema(arguments) => schema::execute(&arguments, output),

@@ -12,9 +12,13 @@ use lockgate::contract::ports::{DecisionRefused, JournalError};
 use lockgate::harness::check::Defect;
 use lockgate::harness::{FoldError, RunError};
 use lockgate::journal::InvalidKey;
+#[cfg(feature = "prove")]
+use lockgate::policy::cedar::NoSolver;
 use lockgate::redact::RedactError;
 use thiserror::Error;
 
+#[cfg(feature = "cedar")]
+use crate::commands::approvals::RememberError;
 use crate::exit::Exit;
 
 /// What went wrong, for people; [`CliError::hint`] says what to do, [`CliError::exit`] what a script is told.
@@ -68,6 +72,10 @@ pub(crate) enum CliError {
     /// The decision was not taken.
     #[error(transparent)]
     Decision(#[from] DecisionRefused),
+    /// An approval is not remembered.
+    #[cfg(feature = "cedar")]
+    #[error(transparent)]
+    Remember(#[from] RememberError),
     /// The text of an edit is no argument object.
     #[error("the new arguments cannot be read: {0}")]
     Edit(String),
@@ -105,6 +113,13 @@ pub(crate) enum CliError {
     /// The system does not say who sits here.
     #[error("it is not known who decides: the system names no user")]
     NobodyDecides,
+    /// Whose yes it takes has to be known to the system.
+    #[error("who you are is not known here, and this approval says whose yes it takes")]
+    NobodyProves,
+    /// Neither a time nor a span of time.
+    #[cfg(feature = "cedar")]
+    #[error("`{0}` is no time")]
+    NoTime(String),
     /// A change of a budget.
     #[error(transparent)]
     Budget(#[from] InvalidBudgetChange),
@@ -168,6 +183,10 @@ pub(crate) enum CliError {
     /// There is no randomness to make a key of.
     #[error("no key can be made: {0}")]
     NoRandomness(String),
+    /// What decides is not here.
+    #[cfg(feature = "prove")]
+    #[error("nothing can be proved: with `policy.engine = \"http\"` the rules stand elsewhere")]
+    RulesElsewhere,
     /// A file cannot be written.
     #[error("`{}` cannot be written: {cause}", .path.display())]
     Write {
@@ -200,6 +219,16 @@ pub(crate) enum CliError {
     /// A run of an export is in the journal.
     #[error("run `{0}` is in the journal already")]
     RunThere(RunId),
+    /// There is no solver to prove anything by.
+    #[cfg(feature = "prove")]
+    #[error(transparent)]
+    NoSolver(#[from] NoSolver),
+    /// A page needs one.
+    #[error("`approvals watch` needs a terminal to read from and to write to")]
+    NoTerminal,
+    /// The terminal does not do what it is asked.
+    #[error("the terminal cannot be used: {0}")]
+    Terminal(#[source] io::Error),
     /// stdout did not take everything.
     #[error("standard output did not take everything: {0}")]
     Stdout(#[source] io::Error),
@@ -225,12 +254,19 @@ impl CliError {
             Self::Run(error) | Self::Call(error) => return run_hint(error),
             Self::Journal(error) => return journal_hint(error).map(str::to_owned),
             Self::Redact(error) => return error.hint().map(str::to_owned),
+            #[cfg(feature = "cedar")]
+            Self::Remember(error) => return error.hint(),
             Self::Key { .. } => {
                 "`lockgate journal keygen FILE` writes the secret key to FILE and the public one to FILE.pub"
             }
             Self::WouldBeUnsigned(_) => {
                 "name the file with the key: `LOCKGATE_SIGN_KEY_FILE=FILE lockgate approvals …`"
             }
+            #[cfg(feature = "prove")]
+            Self::NoSolver(error) => error.hint(),
+            #[cfg(feature = "prove")]
+            Self::RulesElsewhere => "rules of `policy.engine = \"cedar\"` can be proved",
+            Self::NoTerminal => "`lockgate approvals list` lists the questions anywhere",
             Self::NoJournal(_) => "the first `lockgate run` makes one; `--journal URL` names another",
             Self::NotFound { thing: "run", .. } => {
                 "`lockgate runs list` shows the runs; `--journal URL` names another journal"
@@ -246,7 +282,10 @@ impl CliError {
                     "`lockgate call RUNFILE NAME ARGUMENTS --approval {approval}`, with the same arguments"
                 ));
             }
+            #[cfg(feature = "cedar")]
+            Self::NoTime(_) => "write `2026-11-30T12:00:00.000Z`, or how long ago, such as `30d`",
             Self::NobodyDecides => "say who decides: `--by NAME`",
+            Self::NobodyProves => "decide on the machine itself: in a user namespace anybody can be anybody",
             Self::NoSuchTool { nearest: Some(nearest), .. } | Self::NoSuchCode { nearest: Some(nearest), .. } => {
                 return Some(format!("did you mean `{nearest}`?"));
             }
@@ -283,6 +322,7 @@ impl CliError {
             | Self::NoRandomness(_)
             | Self::Write { .. }
             | Self::File { .. }
+            | Self::Terminal(_)
             | Self::Runtime(_) => return None,
         };
         Some(hint.to_owned())
@@ -299,6 +339,7 @@ impl CliError {
                 | RunError::NoSuchApproval(_)
                 | RunError::NothingUnknown(_)
                 | RunError::Busy(_)
+                | RunError::Signed { .. }
                 | RunError::WrongKind { .. } => Exit::Usage,
             },
             Self::Call(error) => match error.as_ref() {
@@ -309,6 +350,7 @@ impl CliError {
                 | RunError::NoSuchApproval(_)
                 | RunError::NothingUnknown(_)
                 | RunError::Busy(_)
+                | RunError::Signed { .. }
                 | RunError::WrongKind { .. } => Exit::Usage,
             },
             Self::Decision(
@@ -320,6 +362,10 @@ impl CliError {
             | Self::Export { .. }
             | Self::Broken { .. }
             | Self::RunThere(_) => Exit::Failed,
+            #[cfg(feature = "cedar")]
+            Self::Remember(error) => error.exit(),
+            #[cfg(feature = "prove")]
+            Self::NoSolver(_) | Self::RulesElsewhere => Exit::Failed,
             Self::Defect(_) => Exit::Defect,
             _ => Exit::Usage,
         }
@@ -342,6 +388,9 @@ fn run_hint(error: &RunError) -> Option<String> {
         }
         RunError::NoModel(_) => Some("add a table [model] to the run file".to_owned()),
         RunError::Busy(_) => Some("wait until it stops; `lockgate runs show RUN` says how it stands".to_owned()),
+        RunError::Signed { .. } => {
+            Some("name the key in `[journal]` of the run file, or with `LOCKGATE_SIGN_KEY_FILE`".to_owned())
+        }
         RunError::NothingUnknown(_) => {
             Some("`lockgate runs list --status needs_reconciliation` shows what waits".to_owned())
         }

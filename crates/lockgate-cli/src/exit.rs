@@ -14,7 +14,8 @@ pub(crate) enum Exit {
     Ok = 0,
     /// `call`: the tool failed. `approvals`: the decision was not taken, or not everybody was reminded. `doctor`: a check
     /// failed. `journal check`: an invariant is broken. `redact --check`: a secret was found. `journal import`: refused,
-    /// nothing was imported.
+    /// nothing was imported. `policy backtest`: a call would get another answer. `policy prove`: a property is refuted, or not
+    /// proved.
     Failed = 1,
     /// Usage or configuration: nothing was started.
     Usage = 2,

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod commands;
+mod deciding;
 mod error;
 mod exit;
 mod output;
@@ -15,6 +16,7 @@ mod render;
 mod signals;
 mod stored;
 mod tracing_log;
+mod watch;
 
 use std::process::ExitCode;
 use std::sync::Arc;

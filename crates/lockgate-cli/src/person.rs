@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lockgate::contract::approval::Proof;
-use lockgate::host::files;
+use lockgate::host::{files, users};
 
 use crate::error::CliError;
 
@@ -31,8 +31,12 @@ fn user_number() -> Option<String> {
     None
 }
 
-/// Who this process belongs to, whatever its environment says; by number where the system has no name.
+/// Who this process belongs to, whatever its environment says; by number where the system has no name. In a user namespace
+/// of its own a process gives itself any number: there nobody is known.
 pub(crate) fn system_user() -> Option<String> {
+    if !users::are_the_systems() {
+        return None;
+    }
     let number = user_number()?;
     let own = |line: &str| line.split(':').nth(2).is_some_and(|uid| number == format!("uid:{uid}"));
     let name = users().lines().find(|line| own(line)).and_then(|line| line.split(':').next().map(str::to_owned));

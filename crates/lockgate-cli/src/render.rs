@@ -6,6 +6,8 @@ pub(crate) mod defect;
 pub(crate) mod event;
 pub(crate) mod json;
 pub(crate) mod outcome;
+#[cfg(feature = "cedar")]
+pub(crate) mod policy;
 pub(crate) mod run;
 pub(crate) mod style;
 pub(crate) mod table;

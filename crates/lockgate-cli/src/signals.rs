@@ -27,7 +27,7 @@ pub(crate) fn on_signal(output: &Arc<Output>, words: &'static str, end: impl Fn(
 }
 
 #[cfg(unix)]
-struct Signals {
+pub(crate) struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
     /// Nothing where whoever started the program wants it to outlive the terminal, as `nohup` does.
@@ -36,13 +36,13 @@ struct Signals {
 
 #[cfg(unix)]
 impl Signals {
-    fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         let hangup = if hangup_is_ignored() { None } else { Some(signal(SignalKind::hangup())?) };
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())?, hangup })
     }
 
-    async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         let hangup = async {
             match &mut self.hangup {
                 Some(hangup) => hangup.recv().await,
@@ -68,16 +68,16 @@ fn hangup_is_ignored() -> bool {
 }
 
 #[cfg(not(unix))]
-struct Signals;
+pub(crate) struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
     #[expect(clippy::unnecessary_wraps, reason = "as on the systems that can fail here")]
-    fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         Ok(Self)
     }
 
-    async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         // Without signals there is nothing to wait for, and nothing comes.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;

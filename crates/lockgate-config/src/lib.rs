@@ -10,9 +10,9 @@ mod run_file;
 pub use budget::{BudgetChange, InvalidBudgetChange};
 pub use error::ConfigError;
 pub use run_file::{
-    ApprovalsTable, ApproversTable, ArgumentErrorsRule, BudgetTable, CoreSet, GateTable, JournalTable, MaxExpiresTable,
-    ModelTable, NotifyBy, NotifyTable, PolicyEngineWord, PolicyMode, PolicyTable, QuotaTable, RedactionTable, RunFile,
-    SubjectTable, ToolsTable, UnknownFieldsRule,
+    ApprovalsTable, ApproversTable, ArgumentErrorsRule, BudgetTable, CoreSet, GateTable, HookTable, HookWhen,
+    JournalTable, MaxExpiresTable, ModelTable, NotifyBy, NotifyTable, PolicyEngineWord, PolicyMode, PolicyTable,
+    QuotaTable, RedactionTable, RunFile, SubjectTable, ToolsTable, UnknownFieldsRule,
 };
 
 /// Where the journal is when nobody says otherwise: relative to the working directory.

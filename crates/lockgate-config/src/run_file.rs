@@ -1,13 +1,15 @@
 //! The run file's tables.
 
 mod approvals;
+mod hook;
 mod notify;
+mod quota;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::Duration;
 
 use lockgate_contract::effect::{Effect, OnUnknown};
-use lockgate_contract::ports::{Per, Quota};
 use lockgate_contract::run::Budget;
 use lockgate_contract::subject::Subject;
 use lockgate_sources::mock::{MockTool, TimeSpan};
@@ -15,7 +17,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 pub use self::approvals::{ApprovalsTable, ApproversTable, MaxExpiresTable};
+pub use self::hook::{HookTable, HookWhen};
 pub use self::notify::{NotifyBy, NotifyTable};
+pub use self::quota::QuotaTable;
 use crate::error::ConfigError;
 
 /// What a run is made of. Paths are relative to the file, the journal's to the working directory.
@@ -46,6 +50,9 @@ pub struct RunFile {
     /// Who decides whether a call may run.
     #[serde(default)]
     pub policy: PolicyTable,
+    /// Programs that may stop a call, or are told of it.
+    #[serde(default)]
+    pub hook: Vec<HookTable>,
     /// How people are asked.
     #[serde(default)]
     pub approvals: ApprovalsTable,
@@ -177,25 +184,9 @@ pub struct GateTable {
     pub unknown_fields: UnknownFieldsRule,
     /// How long a caller's idempotency key is remembered. Without: `24h`.
     pub keep_idempotency_keys: Option<TimeSpan>,
-}
-
-/// How many calls are admitted: started with the journal's leave, whatever came of them.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct QuotaTable {
-    /// Only calls of this tool. It must be a registered one.
-    pub tool: Option<String>,
-    /// Only calls with this effect.
-    #[serde(default)]
-    #[schemars(schema_with = "effect_words")]
-    pub effect: Option<Effect>,
-    /// Whose calls are counted together: `run`, `subject` or `tenant`.
-    #[schemars(schema_with = "per_words")]
-    pub per: Per,
-    /// So many at most.
-    pub most: u32,
-    /// In this time, up to now. Without: ever.
-    pub within: Option<TimeSpan>,
+    /// What you call the environment that calls act on, such as `staging`. People are shown it, and an approval that was given
+    /// for one is none in another.
+    pub environment: Option<String>,
 }
 
 /// What a model learns about invalid arguments.
@@ -231,9 +222,19 @@ pub struct PolicyTable {
     /// `lockgate:native` and `lockgate:ask-always` for rules that ship with Lockgate. Without: `lockgate:native`.
     #[serde(default)]
     pub files: Vec<String>,
-    /// Whether the rules of `cedar` act. Without: `enforce`.
+    /// Whether `cedar` or `http` acts. Without: `enforce`.
     #[serde(default)]
     pub mode: PolicyMode,
+    /// Where `http` asks: https, or http on this machine. It is asked as `OPA`'s data API is, such as
+    /// `http://127.0.0.1:8181/v1/data/lockgate/decision`.
+    pub url: Option<String>,
+    /// How long one answer of `http` may take. Without: `2s`.
+    pub timeout: Option<TimeSpan>,
+    /// The environment variable with the token that `http` is asked with. Without: none is sent.
+    pub token_env: Option<String>,
+    /// Allows plain HTTP to a decision point that is not this machine.
+    #[serde(default)]
+    pub allow_insecure: bool,
 }
 
 /// An engine that decides whether a call may run.
@@ -245,16 +246,18 @@ pub enum PolicyEngineWord {
     Native,
     /// Rules in Cedar's language.
     Cedar,
+    /// A decision point that is asked over HTTP.
+    Http,
 }
 
-/// Whether rules act.
+/// Whether an engine acts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PolicyMode {
     /// They decide.
     #[default]
     Enforce,
-    /// The tools' declared permissions decide; what the rules would have answered is written down.
+    /// The tools' declared permissions decide; what the engine would have answered is written down.
     Shadow,
 }
 
@@ -300,27 +303,6 @@ pub enum CoreSet {
     Read,
 }
 
-impl QuotaTable {
-    /// What the gate holds. Its name says what it counts, for people: `5 of pay in 3600s per tenant`.
-    pub fn quota(&self) -> Quota {
-        let what = match (&self.tool, self.effect) {
-            (Some(tool), _) => tool,
-            (None, Some(effect)) => effect.word(),
-            (None, None) => "all calls",
-        };
-        let within = self.within.map(TimeSpan::as_duration);
-        let span = within.map(|within| format!(" in {within:?}")).unwrap_or_default();
-        Quota {
-            name: format!("{} of {what}{span} per {}", self.most, self.per.word()),
-            tool: self.tool.clone(),
-            effect: self.effect,
-            per: self.per,
-            most: self.most,
-            within,
-        }
-    }
-}
-
 impl RunFile {
     /// Reads a run file.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
@@ -345,15 +327,8 @@ impl RunFile {
         if self.gate.call_timeout.is_some_and(|span| span.as_duration().is_zero()) {
             return invalid("`gate.call_timeout` is zero, so no call could succeed");
         }
-        if self.policy.engine == PolicyEngineWord::Native && !self.policy.files.is_empty() {
-            return invalid(
-                "`policy.files` are rules for `policy.engine = \"cedar\"`: without it they would decide nothing",
-            );
-        }
-        if self.policy.engine == PolicyEngineWord::Native && self.policy.mode == PolicyMode::Shadow {
-            return invalid(
-                "`policy.mode = \"shadow\"` tries rules of `policy.engine = \"cedar\"`, which is not chosen",
-            );
+        if let Some(wrong) = self.policy.wrong(&self.gate) {
+            return invalid(wrong);
         }
         if self.journal.sign_key_env.is_some() && self.journal.sign_key_file.is_some() {
             return invalid("`journal` has a `sign_key_env` and a `sign_key_file`: there is one key");
@@ -364,10 +339,50 @@ impl RunFile {
         if let Some(wrong) = self.notify.iter().find_map(|table| table.by().err()) {
             return invalid(wrong);
         }
+        if let Some(wrong) = HookTable::wrong(&self.hook) {
+            return invalid(&wrong);
+        }
+        if let Err(wrong) = quota::check(&self.quota, self.policy.engine == PolicyEngineWord::Cedar) {
+            return invalid(&wrong);
+        }
         if self.approvals.asks_nobody() {
             return invalid("`approvals.approvers.count` must be at least 1");
         }
         Ok(())
+    }
+}
+
+impl PolicyTable {
+    /// How long one answer of a decision point may take.
+    pub fn timeout(&self) -> Duration {
+        self.timeout.map_or(Duration::from_secs(2), TimeSpan::as_duration)
+    }
+
+    /// What cannot be meant.
+    fn wrong(&self, gate: &GateTable) -> Option<&'static str> {
+        let is = |engine| self.engine == engine;
+        if !is(PolicyEngineWord::Cedar) && !self.files.is_empty() {
+            return Some(
+                "`policy.files` are rules for `policy.engine = \"cedar\"`: without it they would decide nothing",
+            );
+        }
+        if is(PolicyEngineWord::Native) && self.mode == PolicyMode::Shadow {
+            return Some(
+                "`policy.mode = \"shadow\"` tries `policy.engine = \"cedar\"` or `\"http\"`, which is not chosen",
+            );
+        }
+        if is(PolicyEngineWord::Http) {
+            let patience = gate.call_timeout.map_or(Duration::from_secs(30), TimeSpan::as_duration);
+            return match &self.url {
+                None => Some("`policy.engine = \"http\"` needs the `url` that is asked"),
+                Some(_) if self.timeout() >= patience => {
+                    Some("`policy.timeout` is not shorter than `gate.call_timeout`: the gate would give up first")
+                }
+                Some(_) => None,
+            };
+        }
+        (self.url.is_some() || self.timeout.is_some() || self.token_env.is_some() || self.allow_insecure)
+            .then_some("`policy.url`, `timeout`, `token_env` and `allow_insecure` are for `policy.engine = \"http\"`")
     }
 }
 
@@ -408,10 +423,6 @@ impl BudgetTable {
 
 fn effect_words(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "enum": Effect::ALL.iter().map(|effect| effect.word()).collect::<Vec<_>>() })
-}
-
-fn per_words(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "enum": Per::ALL.iter().map(|per| per.word()).collect::<Vec<_>>() })
 }
 
 fn on_unknown_words(_: &mut SchemaGenerator) -> Schema {

@@ -1,11 +1,13 @@
 //! A question put to a person, and the answer (R-167…R-174).
 
+mod circumstances;
 mod decider;
 mod edit;
 mod shown;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::circumstances::Circumstances;
 pub use self::decider::{NotEntitled, Proof, Yes, same};
 pub use self::edit::{EditOf, holds_placeholder};
 pub use self::shown::{shown_arguments, shown_text, visible};
@@ -27,6 +29,9 @@ pub struct Binding<'a> {
     pub attempt: Option<u32>,
     /// The call.
     pub call_id: &'a CallId,
+    /// What it would meet where it runs.
+    #[serde(skip_serializing_if = "Circumstances::is_empty")]
+    pub circumstances: &'a Circumstances,
     /// The digest of the tool's definition.
     pub definition: Digest,
     /// The tool's effect.
@@ -111,6 +116,9 @@ pub struct Approval {
     pub arguments: Document,
     /// The digest of the arguments as they will run.
     pub arguments_digest: Digest,
+    /// What the call would meet where it runs, as it was when the question was asked.
+    #[serde(default, skip_serializing_if = "Circumstances::is_empty")]
+    pub circumstances: Circumstances,
     /// The tool's effect.
     pub effect: Effect,
     /// On whose behalf.

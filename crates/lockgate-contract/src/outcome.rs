@@ -103,8 +103,8 @@ outcomes! {
     PolicyDenied = "policy_denied" {
         stage: "authorized", NotExecuted, None, No,
         model: "This call is not permitted.",
-        meaning: "The policy denies the call, or could not be evaluated.",
-        remedy: "The audit text names the policy. No approval can lift a denial.",
+        meaning: "The policy denies the call or could not be evaluated, or a hook stops it (reason `hook`).",
+        remedy: "The audit text names the policy or the hook. No approval can lift a denial.",
     }
     ApprovalRequired = "approval_required" {
         stage: "authorized", NotExecuted, None, No,

@@ -3,6 +3,8 @@
 mod actions;
 mod artifacts;
 mod clock;
+mod counts;
+mod hook;
 mod journal;
 mod model;
 mod policy;
@@ -13,9 +15,11 @@ mod visibility;
 pub use actions::{ActionExecutor, ActionReport};
 pub use artifacts::{ArtifactError, ArtifactStore};
 pub use clock::{Clock, Ids};
+pub use counts::{CountReader, Counts};
+pub use hook::{HookAnswer, HookedCall, VetoHook};
 pub use journal::{
-    Appended, ApprovalFilter, CallerKey, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError,
-    JournalLayer, KeyHolder, Lease, NewRun, Per, Quota, RunFilter, RunHold, RunRecord, Settling, StoredArtifact,
+    Appended, ApprovalFilter, CallerKey, Claim, ClaimRefused, Count, Decision, DecisionRefused, Journal, JournalError,
+    JournalLayer, KeyHolder, Lease, NewRun, Per, Quota, RunFilter, RunHold, RunRecord, Seen, Settling, StoredArtifact,
 };
 pub use model::{
     Message, MessageCall, ModelAdapter, ModelError, ModelRequest, ModelResponse, ProposedCall, ToolDefinition, Usage,

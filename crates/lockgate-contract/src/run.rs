@@ -1,11 +1,14 @@
 //! What a run is bound to and bounded by.
 
+mod facts;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::facts::RunFacts;
 use crate::allowed::AllowedTools;
 use crate::effect::OnUnknown;
 use crate::subject::Subject;

@@ -27,10 +27,14 @@ impl Timestamp {
         self.0
     }
 
-    /// This time and `duration` more; stops at the end of time.
+    /// The last time that can be written: years have four digits.
+    pub const LAST: Self = Self(253_402_300_799_999);
+
+    /// This time and `duration` more; at most [`LAST`](Self::LAST).
     #[must_use]
     pub fn after(self, duration: Duration) -> Self {
-        Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+        let after = self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX));
+        Self(after.min(Self::LAST.0))
     }
 
     /// How long after `earlier` this is; zero when it is not.
@@ -79,9 +83,9 @@ fn parse(text: &str) -> Option<Timestamp> {
     Some(Timestamp(((days * 24 + hour) * 60 + minute) * 60_000 + second * 1000 + milli))
 }
 
-/// A span of time as files write it: a whole number and `ms`, `s`, `m` or `h`, such as `500ms`.
+/// A span of time as files write it: a whole number and `ms`, `s`, `m`, `h` or `d`, such as `500ms`.
 pub fn read_span(text: &str) -> Option<Duration> {
-    const UNITS: [(&str, u64); 4] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)];
+    const UNITS: [(&str, u64); 5] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
     let (digits, unit) = text.split_at(text.find(|character: char| !character.is_ascii_digit())?);
     let (_, millis) = UNITS.iter().find(|(word, _)| *word == unit)?;
     digits.parse::<u64>().ok()?.checked_mul(*millis).map(Duration::from_millis)

@@ -10,4 +10,6 @@ pub use context::{Progress, ToolContext};
 pub use failure::{Failure, ToolEnvironmentError, ToolExecutionError};
 pub use handler::{Handler, Output, OutputContent, Prepared};
 pub use idempotency_key::IdempotencyKey;
-pub use spec::{Audience, HarmlessWhen, InvalidSpec, PreCheck, Reconcile, Reconciled, ToolSpec, ToolSpecBuilder};
+pub use spec::{
+    Audience, BindsFiles, HarmlessWhen, InvalidSpec, PreCheck, Reconcile, Reconciled, ToolSpec, ToolSpecBuilder,
+};

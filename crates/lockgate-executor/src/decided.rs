@@ -52,6 +52,11 @@ impl Gate {
         if tool.spec().definition() != approval.definition {
             return Err(format!("tool `{name}` is not what it was when the question was asked"));
         }
+        if tool.spec().binds_files().is_some() {
+            return Err(format!(
+                "what `{name}` would do with it depends on files that nobody was shown: deny it instead"
+            ));
+        }
         tool.input().validate(arguments.document()).map_err(|violations| violations.to_string())
     }
 

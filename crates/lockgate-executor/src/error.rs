@@ -12,4 +12,10 @@ pub enum GateError {
     /// Some tools cannot be dispatched.
     #[error(transparent)]
     MissingHandlers(#[from] MissingHandlers),
+    /// A hook that audits could not name.
+    #[error("`{0}` is no name for a hook: letters, digits, `.`, `_` and `-` make one")]
+    HookName(String),
+    /// Two hooks that audits could not tell apart.
+    #[error("two hooks are called `{0}`")]
+    HookTwice(String),
 }

@@ -9,10 +9,11 @@ use std::time::Duration;
 use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::effect::Effect;
 use lockgate_contract::observation::SyntheticObservations;
-use lockgate_contract::ports::{ActionExecutor, Approvers, Clock, Journal, PolicyEngine, Quota, Redactor};
+use lockgate_contract::ports::{ActionExecutor, Approvers, Clock, Journal, Obligations, PolicyEngine, Quota, Redactor};
 use lockgate_registry::{Registry, RegistryExecutor};
 
 use crate::error::GateError;
+use crate::hooks::{Veto, check_names};
 use crate::trail::panic_text;
 
 /// The one gate that every tool call passes. One gate serves many runs; what belongs to a run comes with its
@@ -27,6 +28,7 @@ pub struct Gate {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) options: GateOptions,
     pub(crate) observations: SyntheticObservations,
+    pub(crate) vetoes: Arc<[Veto]>,
 }
 
 /// Who performs the action at the run stage. Nobody else ever does.
@@ -65,8 +67,11 @@ pub struct GateOptions {
     pub tell_reasons: bool,
     /// How long a caller's idempotency key is remembered.
     pub keep_keys: Duration,
-    /// How many calls are admitted.
+    /// How many calls are admitted, and which of them are counted for the policy. What one of them covers is written down before
+    /// it starts.
     pub quotas: Vec<Quota>,
+    /// What the operator calls the environment that calls act on: an approval given for one is none in another.
+    pub environment: Option<String>,
 }
 
 impl Default for GateOptions {
@@ -82,7 +87,26 @@ impl Default for GateOptions {
             tell_reasons: false,
             keep_keys: Duration::from_hours(24),
             quotas: Vec::new(),
+            environment: None,
         }
+    }
+}
+
+impl GateOptions {
+    /// Whose yes a question needs: the policy's word, or else the gate's own.
+    pub fn approvers_of(&self, obligations: &Obligations) -> Option<Approvers> {
+        obligations.approvers.clone().or_else(|| self.approvers.clone())
+    }
+
+    /// How long a question stays open.
+    pub fn open_for(&self, obligations: &Obligations, effect: Effect) -> Duration {
+        let wanted = obligations.expires_in.unwrap_or(self.approval_expires);
+        self.at_most(obligations, effect).map_or(wanted, |most| wanted.min(most))
+    }
+
+    /// How long it may stay open at most: as the rules that ask say, and never longer than its effect may.
+    pub(crate) fn at_most(&self, obligations: &Obligations, effect: Effect) -> Option<Duration> {
+        self.approval_max_expires.get(&effect).copied().into_iter().chain(obligations.expires_in).min()
     }
 }
 
@@ -105,6 +129,7 @@ pub struct GateBuilder {
     clock: Arc<dyn Clock>,
     options: GateOptions,
     observations: SyntheticObservations,
+    vetoes: Vec<Veto>,
 }
 
 impl Gate {
@@ -125,6 +150,7 @@ impl Gate {
             clock,
             options: GateOptions::default(),
             observations: SyntheticObservations::new(),
+            vetoes: Vec::new(),
         }
     }
 
@@ -210,6 +236,13 @@ impl GateBuilder {
         self
     }
 
+    /// A hook that may stop calls which the policy let pass: behind those that the gate has already.
+    #[must_use]
+    pub fn veto(mut self, veto: Veto) -> Self {
+        self.vetoes.push(veto);
+        self
+    }
+
     /// The finished gate. Every missing handler is found here, not when a model calls, and so is an executor that
     /// belongs to another registry.
     pub fn build(self) -> Result<Gate, GateError> {
@@ -222,6 +255,7 @@ impl GateBuilder {
         {
             return Err(GateError::RegistryMismatch);
         }
+        check_names(&self.vetoes)?;
         Ok(Gate {
             registry: self.registry,
             dispatch,
@@ -231,6 +265,7 @@ impl GateBuilder {
             clock: self.clock,
             options: self.options,
             observations: self.observations,
+            vetoes: self.vetoes.into(),
         })
     }
 }

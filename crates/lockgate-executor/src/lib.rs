@@ -10,10 +10,12 @@
 
 mod authorized;
 mod checked;
+mod considered;
 mod decided;
 mod error;
 mod exit;
 mod gate;
+mod hooks;
 mod keys;
 mod limit;
 mod pipeline;
@@ -29,8 +31,10 @@ mod trail;
 mod validated;
 mod vouched;
 
+pub use considered::Considered;
 pub use error::GateError;
 pub use gate::{ArgumentErrors, Dispatch, Gate, GateBuilder, GateOptions};
+pub use hooks::{ToolNames, Veto};
 pub use released::{Open, Released, Settlement};
 pub use run_log::{Observer, RunLog, show};
 pub use scope::{EarlierCall, Request, Scope, Terms};

@@ -13,6 +13,10 @@ use crate::authorized::{Authorized, approval_refused, storage_unavailable};
 use crate::exit::{Exit, Refusal};
 use crate::trail::{Stage, Trail};
 
+/// How often a call is decided about whose numbers change under it. Each time another call was admitted, or has become too old
+/// to count.
+const DECIDED_AGAIN: u32 = 64;
+
 /// A call whose handler may be entered, once.
 pub(crate) struct Recorded<'g> {
     authorized: Authorized<'g>,
@@ -28,38 +32,55 @@ impl<'g> Authorized<'g> {
             return Err(Exit::Held);
         }
         self.check_duplicates()?;
+        self.note_start(trail);
+        let spec = self.tool().spec();
+        let may_ride = spec.effect() == Effect::Read
+            && spec.replay() == ReplayPolicy::Safe
+            && self.approval().is_none()
+            && self.terms().caller_key.is_none()
+            && self.seen().is_empty()
+            && self.quotas().next().is_none();
+        if !may_ride {
+            self = self.claimed(trail).await?;
+            trail.pending.clear();
+            trail.started = true;
+        }
+        trail.passed(Stage::Recorded);
+        Ok(Recorded { authorized: self })
+    }
+
+    /// Takes the right to start, under what stands in the journal at that moment. What the decision looked at and is another
+    /// number by then is decided about again, and so often at most.
+    async fn claimed(mut self, trail: &mut Trail<'g>) -> Result<Self, Exit> {
+        let mut passed_on_by = None;
+        let mut decided = 1_u32;
+        while let Err(refused) = self.scope().log.claim(self.claim(passed_on_by.clone()), trail.pending.clone()).await {
+            // The request still has to be written, unless it stands; a start does not happen any more.
+            trail.pending.retain(|event| !event.kind.is_start());
+            trail.forget_what_stands().await;
+            match refused {
+                ClaimRefused::KeyTaken(holder) => passed_on_by = Some(self.unused_by(*holder).await?),
+                ClaimRefused::Changed(_) if decided < DECIDED_AGAIN => {
+                    decided += 1;
+                    // Boxed: it is rare, and every call would carry the room for it.
+                    self = Box::pin(self.decided_again(trail)).await?;
+                }
+                refused => return Err(self.refused_claim(refused)),
+            }
+            self.note_start(trail);
+        }
+        Ok(self)
+    }
+
+    /// What a start is in the journal: the use of its approval, and its intent.
+    fn note_start(&self, trail: &mut Trail<'g>) {
         if let Some(grant) = self.approval() {
             trail.note(Body::ApprovalConsumed(ApprovalConsumed {
                 approval_id: grant.approval_id.clone(),
                 digest: grant.digest,
             }));
         }
-        let policies = self.take_policies();
-        trail.note(Body::ToolStarted(self.intent(policies)));
-        let spec = self.tool().spec();
-        let may_ride = spec.effect() == Effect::Read
-            && spec.replay() == ReplayPolicy::Safe
-            && self.approval().is_none()
-            && self.terms().caller_key.is_none()
-            && self.quotas().next().is_none();
-        if !may_ride {
-            let mut passed_on_by = None;
-            while let Err(refused) = self.scope().log.claim(self.claim(passed_on_by), trail.pending.clone()).await {
-                // The request still has to be written, unless it stands; a start does not happen any more.
-                let (starts, rest) = trail.pending.drain(..).partition(|event| event.kind.is_start());
-                trail.pending = rest;
-                trail.forget_what_stands().await;
-                passed_on_by = match refused {
-                    ClaimRefused::KeyTaken(holder) => Some(self.unused_by(*holder).await?),
-                    refused => return Err(self.refused_claim(refused)),
-                };
-                trail.pending.extend::<Vec<_>>(starts);
-            }
-            trail.pending.clear();
-            trail.started = true;
-        }
-        trail.passed(Stage::Recorded);
-        Ok(Recorded { authorized: self })
+        trail.note(Body::ToolStarted(self.intent()));
     }
 
     /// The tool's rule for identical calls of one turn.
@@ -93,7 +114,7 @@ impl<'g> Authorized<'g> {
         self.request().idempotency_key(self.scope())
     }
 
-    fn intent(&self, policies: Vec<String>) -> ToolStarted {
+    fn intent(&self) -> ToolStarted {
         let spec = self.tool().spec();
         ToolStarted {
             tool_name: spec.name().to_owned(),
@@ -102,7 +123,7 @@ impl<'g> Authorized<'g> {
             attempt: self.terms().attempt,
             definition: spec.definition(),
             arguments_digest: self.arguments_digest(),
-            policies,
+            policies: self.policies().to_vec(),
             idempotency_key: spec.effect().changes_something().then(|| self.idempotency_key().to_string()),
         }
     }
@@ -126,21 +147,22 @@ impl<'g> Authorized<'g> {
                 passed_on_by,
             }),
             subject: self.scope().subject.source(),
-            quotas: self.quotas().cloned().collect(),
+            quotas: self.quotas().filter(|quota| quota.most.is_some()).cloned().collect(),
+            seen: self.seen().to_vec(),
         }
     }
 
     /// What counts this call.
     fn quotas(&self) -> impl Iterator<Item = &Quota> {
         let spec = self.tool().spec();
-        self.gate().options.quotas.iter().filter(|quota| quota.covers(spec.name(), spec.effect()))
+        self.gate().options.quotas.iter().filter(|quota| quota.count.covers(spec.name(), spec.effect()))
     }
 
     fn refused_claim(&self, refused: ClaimRefused) -> Exit {
         match (refused, self.approval()) {
             (ClaimRefused::Approval(state), Some(grant)) => approval_refused(state, &grant.approval_id).into(),
             (ClaimRefused::Journal(error), _) => storage_unavailable(&error),
-            (refused @ ClaimRefused::Quota(_), _) => {
+            (refused @ (ClaimRefused::Quota(_) | ClaimRefused::Changed(_)), _) => {
                 Refusal::new(Code::LimitReached, refused.to_string()).reason("quota").into()
             }
             // Somebody else has the right to this attempt, and may be using it now.

@@ -17,8 +17,8 @@ use lockgate_contract::event::{Body, Event, NewEvent, Settled};
 use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ids::{ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
-    Appended, ArtifactError, ArtifactStore, BoxFuture, Claim, ClaimRefused, Journal, JournalError, KeyHolder, Lease,
-    Settling,
+    Appended, ArtifactError, ArtifactStore, BoxFuture, Claim, ClaimRefused, Count, Journal, JournalError, KeyHolder,
+    Lease, Settling,
 };
 use tokio::sync::Mutex;
 
@@ -114,6 +114,17 @@ impl RunLog {
     /// Who has a caller's key.
     pub(crate) async fn key_holder(&self, tenant: &str, key: &str) -> Result<Option<KeyHolder>, JournalError> {
         contained(JournalError::Unavailable, async { self.journal.key_holder(tenant, key).await }).await
+    }
+
+    /// How many calls were admitted, but for this one.
+    pub(crate) async fn admitted(
+        &self,
+        call: &CallId,
+        subject: &str,
+        counts: &[Count],
+    ) -> Result<Vec<u64>, JournalError> {
+        let asked = async { self.journal.admitted(self.run_id(), call, subject, counts).await };
+        contained(JournalError::Unavailable, asked).await
     }
 
     /// The events of a call that stand in the journal.

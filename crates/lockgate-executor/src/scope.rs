@@ -7,7 +7,7 @@ use lockgate_contract::call::ToolCall;
 use lockgate_contract::digest::Digest;
 use lockgate_contract::event::Settled;
 use lockgate_contract::ids::{ApprovalId, CallId};
-use lockgate_contract::run::Limit;
+use lockgate_contract::run::{Limit, RunFacts};
 use lockgate_contract::subject::Subject;
 use lockgate_contract::time::Timestamp;
 use lockgate_contract::tool::{IdempotencyKey, Progress};
@@ -103,6 +103,8 @@ pub struct Terms {
     pub idempotency_key: Option<String>,
     /// The caller's own name for this request.
     pub caller_key: Option<String>,
+    /// What the run did before this call, and what its budget has left.
+    pub run: RunFacts,
     /// Earlier executed calls of the same turn, for the tool's `on_duplicate` rule.
     pub earlier: Arc<Vec<EarlierCall>>,
 }
@@ -122,6 +124,7 @@ impl Default for Terms {
             unknown_before: false,
             idempotency_key: None,
             caller_key: None,
+            run: RunFacts::default(),
             earlier: Arc::default(),
         }
     }

@@ -261,7 +261,7 @@ impl Drop for Trail<'_> {
 }
 
 /// A sentence for the model, cut to what it needs. Only ever of a scrubbed text: half a secret is not recognised.
-fn shortened(mut sentence: String) -> String {
+pub(crate) fn shortened(mut sentence: String) -> String {
     const LONGEST: usize = 2000;
     if let Some((end, _)) = sentence.char_indices().nth(LONGEST) {
         sentence.truncate(end);

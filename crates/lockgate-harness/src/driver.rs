@@ -196,7 +196,7 @@ impl Runner {
                     Command::CallModel { step } => self.call_model(&mut live, step).await?,
                     Command::RunCalls(planned) => self.run_calls(&mut live, planned).await?,
                     Command::Settle(verdicts) => self.settle(&mut live, verdicts).await?,
-                    Command::Reconcile(planned) => self.ask_tool(&mut live, planned).await?,
+                    Command::Reconcile(planned) => self.ask_tool(&mut live, *planned).await?,
                     Command::Wait(until) => self.wait(&mut live, until).await,
                     Command::Stop(stop) => live.end(stop.event()).await?,
                     Command::Ended(_) => return Ok(live.state),

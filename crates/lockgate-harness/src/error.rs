@@ -30,6 +30,14 @@ pub enum RunError {
     /// Somebody else drives the run.
     #[error("run `{0}` is being driven by another process")]
     Busy(RunId),
+    /// What is decided in the run is signed, and this driver has no key.
+    #[error("the decisions of run `{run}` are signed with the key `{key}`: who drives it on signs with it, too")]
+    Signed {
+        /// The run.
+        run: RunId,
+        /// The public key.
+        key: String,
+    },
     /// An agent's run needs a model.
     #[error("run `{0}` needs a model to go on")]
     NoModel(RunId),

@@ -51,7 +51,12 @@ impl Runner {
     pub(crate) async fn open(&self, run_id: &RunId) -> Result<Live, RunError> {
         let hold = self.gate.journal().hold(run_id).await?.ok_or_else(|| RunError::Busy(run_id.clone()))?;
         reach(Point::RunHeld);
-        self.live(run_id, &self.events(run_id).await?, hold)
+        let events = self.events(run_id).await?;
+        if let Some(signed) = events.first().and_then(Event::signature).filter(|_| !hold.signs()) {
+            // Its decisions would be signed up to here, and not from here on.
+            return Err(RunError::Signed { run: run_id.clone(), key: signed.signature.key });
+        }
+        self.live(run_id, &events, hold)
     }
 
     /// Takes a run into this process, as of these events.

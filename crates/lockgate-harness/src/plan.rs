@@ -29,7 +29,7 @@ pub enum Command {
     /// Settle these calls without the stages.
     Settle(Vec<Verdict>),
     /// Ask the tool what became of this call, whose result was lost.
-    Reconcile(Planned),
+    Reconcile(Box<Planned>),
     /// Wait until this time before anything else: a failed attempt is not repeated at once.
     Wait(Timestamp),
     /// Write this stop into the journal.

@@ -1,5 +1,7 @@
 //! The state of a run: a fold over its events, and nothing else.
 
+mod facts;
+
 use std::sync::Arc;
 
 use lockgate_contract::event::{Body, Event, EventType, ModelResponded, RunCompleted, Settled, ToolRequested};
@@ -298,7 +300,7 @@ fn is_from_elsewhere(kind: &EventType) -> bool {
     )
 }
 
-fn body(event: &Event) -> Result<Body, FoldError> {
+pub(crate) fn body(event: &Event) -> Result<Body, FoldError> {
     if event.v > event.kind.version() {
         return Err(FoldError::NeedsNewerVersion { seq: event.seq, kind: event.kind.to_string() });
     }

@@ -53,6 +53,8 @@ pub struct Call {
     pub requested: bool,
     /// The last attempt that was started; 0 when none was.
     pub attempts: u32,
+    /// An attempt was started that may change something.
+    pub changes_something: bool,
     /// When the first attempt was started.
     pub first_started: Option<Timestamp>,
     /// The last attempt was started, and has no ending of its own.
@@ -110,6 +112,7 @@ impl Call {
             redacted: call.redacted,
             requested: false,
             attempts: 0,
+            changes_something: false,
             first_started: None,
             idempotency_key: None,
             underway: false,
@@ -216,6 +219,7 @@ impl Call {
     /// An attempt was started.
     pub(crate) fn start(&mut self, started: &ToolStarted, at: Timestamp) {
         self.attempts = started.attempt;
+        self.changes_something |= started.effect.changes_something();
         if let Some(asked) = &mut self.approval {
             asked.used = true;
         }

@@ -6,6 +6,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
+use lockgate_contract::digest::Digest;
+use sha2::{Digest as _, Sha256};
+
 /// The whole file as text; an error if it is not UTF-8.
 pub fn read_to_string(path: &Path) -> io::Result<String> {
     std::fs::read_to_string(path)
@@ -19,6 +22,24 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// The file, to be read from its beginning.
 pub fn open(path: &Path) -> io::Result<impl Read> {
     File::open(path)
+}
+
+/// What is in the file, as the digest that `sha256sum` prints. What is no file, such as a pipe or a folder, has none.
+pub fn content_digest(path: &Path) -> io::Result<Digest> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, format!("`{}` is no file", path.display())));
+    }
+    let mut file = BufReader::new(File::open(path)?);
+    let mut hasher = Sha256::new();
+    loop {
+        let read = file.fill_buf()?;
+        if read.is_empty() {
+            return Ok(Digest::from_bytes(hasher.finalize().into()));
+        }
+        hasher.update(read);
+        let length = read.len();
+        file.consume(length);
+    }
 }
 
 /// The first `count` bytes of the file, or fewer where it is shorter.
@@ -39,6 +60,37 @@ pub fn append_and_sync(path: &Path, bytes: &[u8]) -> io::Result<()> {
         }
         Err(error) => Err(error),
     }
+}
+
+/// Puts other bytes in place of a file's, all at once: whoever reads it has the old ones or the new ones, also after a crash.
+/// Its permissions stay. The path is that of the file itself, and of no link to it.
+///
+/// # Errors
+///
+/// The file does not hold `before` any more, somebody else is about to replace it (`PATH.new` is there), or it cannot be written.
+pub fn replace(path: &Path, before: &[u8], bytes: &[u8]) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".new");
+    let beside = path.with_file_name(name);
+    let permissions = std::fs::metadata(path)?.permissions();
+    // One that is there is another's, who is about to do the same, or was when he was broken off.
+    let taken = |cause: io::Error| match cause.kind() {
+        ErrorKind::AlreadyExists => {
+            let beside = beside.display();
+            io::Error::new(cause.kind(), format!("`{beside}` is there: remove it if nobody is writing it now"))
+        }
+        _ => cause,
+    };
+    let mut new = NewFile::create(&beside).map_err(taken)?;
+    if read(path)? != before {
+        return Err(io::Error::new(ErrorKind::ResourceBusy, "it has changed meanwhile: nothing was written"));
+    }
+    new.write(bytes)?;
+    new.flushed()?;
+    std::fs::set_permissions(&beside, permissions)?;
+    std::fs::rename(&beside, path)?;
+    new.is_finished = true;
+    sync_folder_of(path)
 }
 
 /// The lines of a file, without their line feeds, one at a time.
@@ -70,10 +122,15 @@ impl NewFile {
         self.file.write_all(bytes)
     }
 
+    /// Waits until its bytes are on the disk.
+    fn flushed(&mut self) -> io::Result<()> {
+        self.file.flush()?;
+        self.file.get_ref().sync_all()
+    }
+
     /// Waits until it is on the disk, with its name.
     pub fn finish(mut self) -> io::Result<()> {
-        self.file.flush()?;
-        self.file.get_ref().sync_all()?;
+        self.flushed()?;
         sync_folder_of(&self.path)?;
         self.is_finished = true;
         Ok(())

@@ -12,3 +12,4 @@ pub mod files;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod randomness;
+pub mod users;

@@ -139,5 +139,6 @@ fn claim(call: &CallId) -> Claim {
         caller_key: None,
         subject: "subject:default/local/agent".to_owned(),
         quotas: Vec::new(),
+        seen: Vec::new(),
     }
 }

@@ -283,6 +283,7 @@ fn claim(run: &RunId, number: u32) -> Claim {
         caller_key: None,
         subject: "subject:default/local/agent".to_owned(),
         quotas: Vec::new(),
+        seen: Vec::new(),
     }
 }
 

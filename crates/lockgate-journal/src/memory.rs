@@ -10,8 +10,8 @@ use lockgate_contract::approval::Approval;
 use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
-    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Clock, Decision, DecisionRefused, Journal, JournalError,
-    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling, Upkeep,
+    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Clock, Count, Decision, DecisionRefused, Journal,
+    JournalError, KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling, Upkeep,
 };
 use lockgate_contract::time::Timestamp;
 
@@ -146,6 +146,21 @@ impl Journal for MemoryJournal {
         Box::pin(async move {
             let of = (tenant.to_owned(), key.to_owned());
             Ok(self.commit(|state, now| rules::key_holder(state.keys.get(&of).cloned(), now)))
+        })
+    }
+
+    fn admitted<'a>(
+        &'a self,
+        run: &'a RunId,
+        call: &'a CallId,
+        subject: &'a str,
+        counts: &'a [Count],
+    ) -> BoxFuture<'a, Result<Vec<u64>, JournalError>> {
+        Box::pin(async move {
+            self.commit(|state, now| {
+                state.run(run)?;
+                Ok(counts.iter().map(|count| state.admitted(run, call, subject, count, now)).collect())
+            })
         })
     }
 

@@ -35,7 +35,7 @@ use lockgate_contract::approval::Approval;
 use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
-    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError,
+    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Count, Decision, DecisionRefused, Journal, JournalError,
     KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling, Upkeep,
 };
 
@@ -167,6 +167,27 @@ impl Journal for PostgresJournal {
             Box::pin(async move {
                 let stored = read::key_holder(t, &tenant, &key).await?;
                 Ok(rules::key_holder(stored, t.now().await?))
+            })
+        }))
+    }
+
+    fn admitted<'a>(
+        &'a self,
+        run: &'a RunId,
+        call: &'a CallId,
+        subject: &'a str,
+        counts: &'a [Count],
+    ) -> BoxFuture<'a, Result<Vec<u64>, JournalError>> {
+        let (run, call, subject, counts) = (run.clone(), call.clone(), subject.to_owned(), counts.to_vec());
+        Box::pin(self.engine.transact(Read, move |t| {
+            Box::pin(async move {
+                let record = read::run(t, &run).await?.ok_or_else(|| JournalError::NoSuchRun(run.clone()))?;
+                let now = t.now().await?;
+                let mut admitted = Vec::with_capacity(counts.len());
+                for count in &counts {
+                    admitted.push(read::admitted(t, (&record.tenant, &run, &call, &subject), count, now).await?);
+                }
+                Ok(admitted)
             })
         }))
     }

@@ -11,7 +11,9 @@ use lockgate_contract::event::{
     Body, CallReconciled, Chain, Event, EventType, Finding, NewEvent, RunLeaseTaken, Settled, ToolAnsweredLate,
 };
 use lockgate_contract::ids::{CallId, RunId};
-use lockgate_contract::ports::{CallState, CallerKey, ClaimRefused, JournalError, KeyHolder, Lease, Quota, Settling};
+use lockgate_contract::ports::{
+    CallState, CallerKey, ClaimRefused, JournalError, KeyHolder, Lease, Quota, Seen, Settling,
+};
 use lockgate_contract::run::RunStatus;
 use lockgate_contract::time::Timestamp;
 
@@ -186,7 +188,13 @@ pub(crate) fn key_is_free(
 
 /// Whether one more call may be admitted where so many were.
 pub(crate) fn within_quota(quota: &Quota, admitted: u64) -> Result<(), ClaimRefused> {
-    if admitted < u64::from(quota.most) { Ok(()) } else { Err(ClaimRefused::Quota(quota.name.clone())) }
+    let is_room = quota.most.is_none_or(|most| admitted < u64::from(most));
+    if is_room { Ok(()) } else { Err(ClaimRefused::Quota(quota.count.name.clone())) }
+}
+
+/// Whether a decision still stands that looked at this number.
+pub(crate) fn still_holds(seen: &Seen, admitted: u64) -> Result<(), ClaimRefused> {
+    if admitted == seen.admitted { Ok(()) } else { Err(ClaimRefused::Changed(seen.count.name.clone())) }
 }
 
 /// Who has a caller's key now.

@@ -166,8 +166,19 @@ impl SigningJournal {
 
     /// The key with which a run began to be signed; nothing for one that is not.
     async fn key_of(&self, run: &RunId) -> Result<Option<String>, JournalError> {
-        let events = self.inner.events(run, 0).await?;
-        Ok(events.first().and_then(Event::signature).map(|signed| signed.signature.key))
+        Ok(key_in(&self.inner.events(run, 0).await?))
+    }
+
+    /// What was decided in a run that began signed is what was signed: what was altered is not gone on from.
+    fn check(&self, run: &RunId, events: &[Event]) -> Result<(), JournalError> {
+        let key = PublicKey::parse(&self.signer.key()).map_err(JournalError::unavailable)?;
+        for event in events.iter().filter(|event| event.is_decision()) {
+            key.verify(event).map_err(|why| {
+                let (seq, kind) = (event.seq, event.kind.word());
+                JournalError::Corrupt(format!("event {seq} (`{kind}`) of run `{run}` is not what was signed: {why}"))
+            })?;
+        }
+        Ok(())
     }
 
     fn with_signer(&self, mut event: NewEvent) -> NewEvent {
@@ -183,6 +194,14 @@ impl SigningJournal {
     }
 }
 
+/// Why a run is not driven on, and a question not answered.
+const OTHER_KEY: &str = "the decisions of this run are signed with another key";
+
+/// The key with which a run of these events began to be signed.
+fn key_in(events: &[Event]) -> Option<String> {
+    events.first().and_then(Event::signature).map(|signed| signed.signature.key)
+}
+
 impl JournalLayer for SigningJournal {
     fn beneath(&self) -> &dyn Journal {
         &*self.inner
@@ -195,11 +214,20 @@ impl JournalLayer for SigningJournal {
 
     fn hold<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<Option<RunHold>, JournalError>> {
         Box::pin(async move {
-            let hold = self.inner.hold(run).await?;
-            if hold.is_some() && self.key_of(run).await?.is_none() {
+            // Looked at before: whoever may not drive it on leaves no trace in it.
+            let events = self.inner.events(run, 0).await?;
+            let key = key_in(&events);
+            let signed = key.is_some();
+            if key.is_some_and(|key| key != self.signer.key()) {
+                return Err(JournalError::unavailable(OTHER_KEY));
+            }
+            if signed {
+                self.check(run, &events)?;
+            } else {
                 self.unsigned.lock().unwrap_or_else(PoisonError::into_inner).insert(run.clone());
             }
-            Ok(hold)
+            let hold = self.inner.hold(run).await?;
+            Ok(if signed { hold.map(RunHold::signed) } else { hold })
         })
     }
 
@@ -249,9 +277,9 @@ impl JournalLayer for SigningJournal {
                 Some(approval) => self.key_of(&approval.run_id).await?,
                 None => None,
             };
-            if key.as_ref().is_some_and(|key| *key != self.signer.key()) {
-                let told = "the decisions of this run are signed with another key";
-                return Err(JournalError::unavailable(told).into());
+            let signers = [Some(&self.signer), decision.signer.as_ref()];
+            if key.as_ref().is_some_and(|key| signers.into_iter().flatten().any(|signer| signer.key() != *key)) {
+                return Err(JournalError::unavailable(OTHER_KEY).into());
             }
             let signer = decision.signer.clone().or_else(|| key.map(|_| Arc::clone(&self.signer)));
             self.inner.decide(Decision { signer, ..decision }).await

@@ -33,8 +33,8 @@ use lockgate_contract::approval::Approval;
 use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
-    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Clock, Decision, DecisionRefused, Journal, JournalError,
-    KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling, Upkeep,
+    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Clock, Count, Decision, DecisionRefused, Journal,
+    JournalError, KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling, Upkeep,
 };
 
 use self::connection::Place;
@@ -198,6 +198,22 @@ impl Journal for SqliteJournal {
                 Ok(rules::key_holder(read::key_holder(connection, &tenant, &key)?, clock.now()))
             }),
         )
+    }
+
+    fn admitted<'a>(
+        &'a self,
+        run: &'a RunId,
+        call: &'a CallId,
+        subject: &'a str,
+        counts: &'a [Count],
+    ) -> BoxFuture<'a, Result<Vec<u64>, JournalError>> {
+        let (run, call, subject, counts) = (run.clone(), call.clone(), subject.to_owned(), counts.to_vec());
+        let clock = Arc::clone(&self.clock);
+        Box::pin(self.readers.read(move |connection| {
+            read::require_run(connection, &run)?;
+            let now = clock.now();
+            counts.iter().map(|count| read::admitted(connection, &run, &call, &subject, count, now)).collect()
+        }))
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {

@@ -36,6 +36,7 @@ pub(crate) struct Options {
     pre_check: Option<Path>,
     harmless_when: Option<Path>,
     reconcile: Option<Path>,
+    binds_files: Option<Path>,
 }
 
 const EFFECT: Words =
@@ -74,6 +75,7 @@ const KEYS: &[&str] = &[
     "pre_check",
     "harmless_when",
     "reconcile",
+    "binds_files",
     "output_schema",
     "crate",
 ];
@@ -124,6 +126,7 @@ impl Options {
             "pre_check" => self.pre_check = Some(path(input)?),
             "harmless_when" => self.harmless_when = Some(path(input)?),
             "reconcile" => self.reconcile = Some(path(input)?),
+            "binds_files" => self.binds_files = Some(path(input)?),
             "crate" => self.facade = Some(path(input)?),
             "description" | "docs" => {
                 return Err(Error::new(
@@ -196,6 +199,7 @@ impl Options {
             (quote!(pre_check), &self.pre_check),
             (quote!(harmless_when), &self.harmless_when),
             (quote!(reconcile), &self.reconcile),
+            (quote!(binds_files), &self.binds_files),
         ] {
             if let Some(path) = path {
                 calls.extend(quote!(.#method(#path)));

@@ -79,6 +79,7 @@ use syn::{Item, parse_macro_input};
 /// | `pre_check` | a path to a `fn(&Arguments) -> Result<(), String>` | none |
 /// | `harmless_when` | a path to a `fn(&Arguments) -> bool` | none |
 /// | `reconcile` | a path to an `async fn(Arguments, ToolContext) -> Result<Reconciled, Failure>`: what became of an attempt whose result was lost | none |
+/// | `binds_files` | a path to a `fn(&Arguments) -> Result<BTreeMap<String, Digest>, String>`: the files that a call would use, which an approval is bound to | none |
 /// | `output_schema` | `true`, `false` | `true` |
 /// | `crate` | a path to the façade, where it is re-exported | `::lockgate` |
 ///

@@ -17,9 +17,9 @@ use std::sync::Arc;
 
 use lockgate_contract::document::Limits;
 use lockgate_contract::ports::{BoxFuture, ModelAdapter, ModelError, ModelRequest, ModelResponse};
-use lockgate_host::http::client;
+use lockgate_host::http::{client, read_body};
+use reqwest::Client;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use reqwest::{Client, Response};
 
 use self::options::Resolved;
 use crate::error::OptionsError;
@@ -76,7 +76,8 @@ impl ChatCompletions {
             let body = self.without_key(&String::from_utf8_lossy(&body));
             return Err(failure::from_status(status.as_u16(), &headers, &body));
         }
-        let body = read_body(answer, self.options.max_response_bytes).await?;
+        let most = self.options.max_response_bytes;
+        let body = read_body(answer, most).await.map_err(|error| failure::from_body(error, most))?;
         let body = String::from_utf8(body)
             .map_err(|_| ModelError::InvalidResponse { detail: "the body is not UTF-8".to_owned() })?;
         response::read(body, &names)
@@ -103,22 +104,6 @@ impl ModelAdapter for ChatCompletions {
             })
         })
     }
-}
-
-/// Reads a body, and stops at the first byte past the limit.
-async fn read_body(mut answer: Response, limit: usize) -> Result<Vec<u8>, ModelError> {
-    let too_large = || ModelError::InvalidResponse { detail: format!("the body is larger than {limit} bytes") };
-    if answer.content_length().is_some_and(|length| usize::try_from(length).map_or(true, |length| length > limit)) {
-        return Err(too_large());
-    }
-    let mut body = Vec::new();
-    while let Some(chunk) = answer.chunk().await.map_err(failure::from_transport)? {
-        if body.len() + chunk.len() > limit {
-            return Err(too_large());
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body)
 }
 
 /// Limits for reading JSON of a known length.

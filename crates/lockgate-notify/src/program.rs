@@ -1,8 +1,9 @@
 //! To a program: the message on its standard input, no shell, and no environment but what was declared.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use lockgate_host::children::{Child, Ended};
+use lockgate_host::children::{Child, Ended, NESTING, nesting};
 
 use crate::error::TargetError;
 
@@ -13,6 +14,9 @@ pub struct Program {
     /// The variables that it is given, by name.
     environment: Vec<String>,
     timeout: Duration,
+    folder: Option<PathBuf>,
+    /// Variables with values of their own.
+    variables: Vec<(&'static str, String)>,
 }
 
 impl Program {
@@ -26,12 +30,32 @@ impl Program {
         if command.first().is_none_or(String::is_empty) {
             return Err(TargetError::NoProgram);
         }
-        Ok(Self { command, environment, timeout })
+        Ok(Self { command, environment, timeout, folder: None, variables: Vec::new() })
+    }
+
+    /// The same program, which works in this folder, an absolute path, and is looked up there where it is named by a path. Without:
+    /// the folder of this process.
+    #[must_use]
+    pub fn in_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = Some(folder.into());
+        self
+    }
+
+    /// The same program, which is told that it was started for a hook.
+    pub(crate) fn of_a_hook(mut self) -> Self {
+        self.variables = vec![(NESTING, (nesting() + 1).to_string())];
+        self
     }
 
     pub(crate) async fn send(&self, body: &str) -> Result<(), String> {
         let name = self.command.first().map(String::as_str).unwrap_or_default();
-        let child = Child { command: &self.command, environment: &self.environment, input: body.as_bytes() };
+        let child = Child {
+            command: &self.command,
+            environment: &self.environment,
+            variables: &self.variables,
+            folder: self.folder.as_deref(),
+            input: body.as_bytes(),
+        };
         match child.run(self.timeout).await {
             Ok(Ended::Well) => Ok(()),
             Ok(Ended::Badly(status)) => Err(format!("`{name}` ended with {status}")),

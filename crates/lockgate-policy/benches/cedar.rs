@@ -12,7 +12,8 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use lockgate_contract::arguments::Arguments;
 use lockgate_contract::document::Limits;
 use lockgate_contract::effect::{Effect, Permission};
-use lockgate_contract::ports::{PolicyDecision, PolicyRequest};
+use lockgate_contract::ports::{Counts, PolicyDecision, PolicyRequest};
+use lockgate_contract::run::RunFacts;
 use lockgate_contract::subject::Subject;
 use lockgate_contract::time::Timestamp;
 use lockgate_contract::tool::ToolSpec;
@@ -50,6 +51,7 @@ fn decisions(criterion: &mut Criterion) {
     };
     let subject = Subject { scopes: ["support".to_owned(), "finance".to_owned()].into(), ..Subject::default() };
     let arguments = Arguments::parse(r#"{"amount": 12, "to": "bob", "note": "for lunch"}"#, Limits::ARGUMENTS).unwrap();
+    let counts = Counts::unknown();
     let request = PolicyRequest {
         subject: &subject,
         tool: &tools[1],
@@ -57,6 +59,8 @@ fn decisions(criterion: &mut Criterion) {
         arguments_digest: arguments.digest(),
         permission: Permission::Allow,
         step: 3,
+        run: RunFacts::default(),
+        counts: &counts,
     };
     let now = Timestamp::from_millis(1_767_355_200_000);
     let mut measure = |name: &str, rules: &Rules| {

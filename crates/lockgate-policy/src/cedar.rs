@@ -15,27 +15,41 @@
 //! - The crate `cedar-policy` is seen by one module, `adapter`.
 
 mod adapter;
+mod cap;
 mod error;
 mod examples;
+mod facts;
 mod files;
 mod input;
+mod outlook;
+#[cfg(feature = "prove")]
+mod prove;
 mod question;
 mod reads;
+mod remembered;
 mod rule;
 mod rules;
 mod shape;
 mod slice;
+mod supposed;
+mod told;
 mod tools;
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use lockgate_contract::ports::{BoxFuture, Clock, PolicyEngine, PolicyRequest, PolicyVerdict};
+use lockgate_contract::ports::{BoxFuture, Clock, Count, PolicyEngine, PolicyRequest, PolicyVerdict};
 use lockgate_contract::tool::ToolSpec;
 
 pub use self::error::{Defect, RulesRefused};
+pub use self::facts::{Fact, Facts, Untyped};
 pub use self::files::{RuleFile, RuleFiles, SHIPPED};
+pub use self::outlook::Outlook;
+#[cfg(feature = "prove")]
+pub use self::prove::{Counterexample, NoSolver, Open, Proof, Property, Prover, Standing};
+pub use self::remembered::{LONGEST, NotRemembered, Remembered, ToRemember};
 pub use self::rules::Rules;
+pub use self::told::{NearMiss, RuleText};
 
 /// Decides by a set of rules, which may be replaced while calls are decided.
 ///
@@ -75,17 +89,18 @@ impl CedarPolicy {
         Self { clock, files: None, rules: RwLock::new(Arc::new(rules)), acts: true }
     }
 
-    /// Decides by the rules of these files, about these tools.
+    /// Decides by the rules of these files, about these tools, by these counts.
     ///
     /// # Errors
     ///
-    /// As [`RuleFiles::read`] and [`Rules::load`].
+    /// As [`RuleFiles::read`] and [`Rules::load_counting`].
     pub fn read<'t>(
         files: RuleFiles,
         tools: impl IntoIterator<Item = &'t ToolSpec>,
+        counts: Vec<Count>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, RulesRefused> {
-        let rules = Rules::load(tools, &files.read()?)?;
+        let rules = Rules::load_counting(tools, counts, &files.read()?)?;
         Ok(Self { files: Some(files), ..Self::new(rules, clock) })
     }
 
@@ -119,7 +134,7 @@ impl CedarPolicy {
         Ok(true)
     }
 
-    /// Decides one call, at once.
+    /// Decides one call, at once, by the numbers that are known already.
     pub fn verdict(&self, request: &PolicyRequest<'_>) -> PolicyVerdict {
         self.rules().decide(request, self.clock.now(), !self.acts)
     }
@@ -127,8 +142,20 @@ impl CedarPolicy {
 
 impl PolicyEngine for CedarPolicy {
     fn decide<'a>(&'a self, request: PolicyRequest<'a>) -> BoxFuture<'a, Result<PolicyVerdict, String>> {
-        let verdict = self.verdict(&request);
-        Box::pin(std::future::ready(Ok(verdict)))
+        let rules = self.rules();
+        let counts = rules.counts(request.tool, request.subject);
+        if counts.is_empty() {
+            let verdict = rules.decide(&request, self.clock.now(), !self.acts);
+            return Box::pin(std::future::ready(Ok(verdict)));
+        }
+        Box::pin(async move {
+            if self.acts {
+                request.counts.read(&counts).await?;
+            } else {
+                request.counts.look(&counts).await?;
+            }
+            Ok(rules.decide(&request, self.clock.now(), !self.acts))
+        })
     }
 }
 

@@ -72,8 +72,8 @@ pub struct Stream<'s> {
     row: Row,
     /// Where the body of a PEM key began that has not ended.
     key_body: Option<usize>,
-    /// The last `<`.
-    element: Option<usize>,
+    /// The last `<`, and the last one that stands in no key: one in a key may go with it.
+    elements: [Option<usize>; 2],
     /// Whether the end of the last line is a place that nothing but a key reaches across.
     closed: bool,
     /// The rest of a run goes whose beginning went.
@@ -95,7 +95,7 @@ impl Scrubber {
             searched: 0,
             row: Row::Other,
             key_body: None,
-            element: None,
+            elements: [None; 2],
             closed: true,
             swallowing: false,
             changed: false,
@@ -159,9 +159,11 @@ impl Stream<'_> {
         if between && self.line > self.said {
             self.say(self.line, out);
         }
+        let in_key = self.key_body.is_some();
         self.follow_key(end);
         if let Some(at) = memrchr(b'<', &self.text.as_bytes()[self.line..end]) {
-            self.element = Some(self.line + at);
+            let at = Some(self.line + at);
+            self.elements = [at, if in_key { self.elements[1] } else { at }];
         }
         self.closed = !self.is_open(end);
         if self.closed && self.key_body.is_none() && self.row == Row::Other {
@@ -207,15 +209,15 @@ impl Stream<'_> {
                 return true;
             }
         }
-        self.is_in_element(end)
+        self.elements.iter().flatten().any(|open| self.is_in_element(*open, end))
             || self.scrubber.known.may_go_on(&self.text[self.line..end], &self.text[self.start..end])
     }
 
     /// Whether a value in an element with a sensitive name, `<password>…`, may still find its closing tag.
-    fn is_in_element(&self, end: usize) -> bool {
-        let Some(open) = self.element.filter(|open| *open >= self.start && end - open <= LONGEST_VALUE + 256) else {
+    fn is_in_element(&self, open: usize, end: usize) -> bool {
+        if open < self.start || end - open > LONGEST_VALUE + 256 {
             return false;
-        };
+        }
         let rest = &self.text[open + 1..end];
         let part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
         let length = rest.bytes().take_while(|byte| part(byte)).count();
@@ -285,7 +287,7 @@ impl Stream<'_> {
         let length = rest.find(ends);
         let end = self.said + length.unwrap_or(rest.len());
         (self.start, self.said, self.searched, self.line) = (end, end, end, end);
-        (self.key_body, self.element, self.closed) = (None, None, true);
+        (self.key_body, self.elements, self.closed) = (None, [None; 2], true);
         self.swallowing = length.is_none();
         !self.swallowing
     }
@@ -302,7 +304,7 @@ impl Stream<'_> {
         self.line -= gone;
         self.searched -= gone;
         self.key_body = self.key_body.map(|at| at.saturating_sub(gone));
-        self.element = self.element.and_then(|at| at.checked_sub(gone));
+        self.elements = self.elements.map(|open| open.and_then(|at| at.checked_sub(gone)));
     }
 }
 

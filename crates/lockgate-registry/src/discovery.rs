@@ -51,10 +51,9 @@ pub struct Capability {
 impl Registry {
     /// What the subject may see. Reads the registry, changes nothing.
     pub fn discover(&self, subject: &Subject) -> Discovery {
-        // The project's own rule is asked without the registry's lock: it may take its time.
+        // The rules that hide more are asked without the registry's lock: they may take their time.
         let (mut tools, registered) = self.tools_within(&subject.scopes);
-        let visibility = self.visibility.as_deref();
-        tools.retain(|tool| visible_to(subject, tool.spec(), visibility));
+        tools.retain(|tool| visible_to(subject, tool.spec(), &self.visibility));
         tools.sort_unstable_by(|one, other| one.spec().name().cmp(other.spec().name()));
         let standing = match (registered, tools.is_empty()) {
             (false, _) => Standing::NothingRegistered,
@@ -65,10 +64,10 @@ impl Registry {
     }
 }
 
-/// A tool is visible when every one of its demands is met, and the project's own rule, asked last, does not hide it.
-fn visible_to(subject: &Subject, spec: &ToolSpec, visibility: Option<&dyn Visibility>) -> bool {
+/// A tool is visible when every one of its demands is met, and no rule, asked last, hides it.
+fn visible_to(subject: &Subject, spec: &ToolSpec, visibility: &[Arc<dyn Visibility>]) -> bool {
     meets_demands(subject, spec)
-        && visibility.is_none_or(|rule| {
+        && visibility.iter().all(|rule| {
             // A rule that panics has not said yes.
             catch_unwind(AssertUnwindSafe(|| rule.sees(subject, spec))).unwrap_or(false)
         })

@@ -29,7 +29,7 @@ use crate::schema::UnknownFields;
 pub struct Registry {
     rules: RegistryRules,
     /// What hides more than the tools' declared demands do.
-    pub(crate) visibility: Option<Arc<dyn Visibility>>,
+    pub(crate) visibility: Vec<Arc<dyn Visibility>>,
     state: RwLock<State>,
 }
 
@@ -55,13 +55,14 @@ impl Default for Registry {
 impl Registry {
     /// A registry without tools.
     pub fn new(rules: RegistryRules) -> Self {
-        Self { rules, visibility: None, state: RwLock::default() }
+        Self { rules, visibility: Vec::new(), state: RwLock::default() }
     }
 
-    /// The same registry, whose tools are seen only by subjects for whom this rule says so too.
+    /// The same registry, whose tools are seen only by subjects for whom this rule says so too, beside those that it has.
     #[must_use]
-    pub fn with_visibility(self, visibility: Arc<dyn Visibility>) -> Self {
-        Self { visibility: Some(visibility), ..self }
+    pub fn with_visibility(mut self, visibility: Arc<dyn Visibility>) -> Self {
+        self.visibility.push(visibility);
+        self
     }
 
     /// Registers a tool. A duplicate is refused and the registered one stays in force.
@@ -118,7 +119,7 @@ impl Registry {
     }
 
     /// A new registry with exactly these tools, handlers included; this one is unchanged. Runs reach
-    /// through it what they reach through this one, and the same [`Visibility`] hides tools of both. Names of tools that do
+    /// through it what they reach through this one, and the same [`Visibility`] rules hide tools of both. Names of tools that do
     /// not exist are refused, all of them at once: a shorter list would look like a model that does not obey.
     pub fn restrict_to<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Result<Self, UnknownTools> {
         let names: BTreeSet<&str> = names.into_iter().collect();

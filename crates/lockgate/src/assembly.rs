@@ -1,6 +1,8 @@
 //! From a run file to a gate and a runner: what the command and the server put together before anything runs.
 
 mod error;
+mod hooks;
+mod policy;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,16 +10,14 @@ use std::sync::Arc;
 
 use lockgate_config::{
     ArgumentErrorsRule, CoreSet, DEFAULT_JOURNAL, GateTable, JournalTable, ModelTable, NotifyBy, NotifyTable,
-    PolicyEngineWord, QuotaTable, RunFile, ToolsTable, UnknownFieldsRule,
+    QuotaTable, RunFile, ToolsTable, UnknownFieldsRule,
 };
-#[cfg(feature = "cedar")]
-use lockgate_config::{PolicyMode, PolicyTable};
 use lockgate_contract::nearest::nearest;
 use lockgate_contract::ports::{Journal, ModelAdapter, PolicyEngine, Redactor, Visibility};
 use lockgate_contract::run::RunKind;
 use lockgate_contract::subject::Subject;
 use lockgate_contract::tool::ToolSpec;
-use lockgate_executor::{ArgumentErrors, Gate, GateOptions};
+use lockgate_executor::{ArgumentErrors, Gate, GateBuilder, GateOptions};
 use lockgate_harness::{AgentRun, DirectCall, RunState, Runner, RunnerOptions};
 use lockgate_host::clock::SystemClock;
 use lockgate_host::randomness::RandomIds;
@@ -26,9 +26,7 @@ use lockgate_models::{ChatCompletions, ChatCompletionsOptions, ScriptedModel};
 use lockgate_notify::{Notifier, Program, Target, TargetError, Webhook};
 use lockgate_policy::NativePolicy;
 #[cfg(feature = "cedar")]
-use lockgate_policy::ShadowedPolicy;
-#[cfg(feature = "cedar")]
-use lockgate_policy::cedar::{CedarPolicy, RuleFiles, RulesRefused};
+use lockgate_policy::cedar::CedarPolicy;
 use lockgate_redact::{Scrubber, ScrubberBuilder, SecretValue};
 use lockgate_registry::schema::UnknownFields;
 use lockgate_registry::{Discovery, RegisteredTool, Registry, RegistryRules, Standing};
@@ -37,6 +35,7 @@ use lockgate_sources::core::{Root, read_tools};
 use lockgate_sources::mock::TimeSpan;
 
 pub use self::error::AssemblyError;
+use self::policy::Policy;
 
 /// Everything that one run file stands for. Nothing has run yet.
 pub struct Assembly {
@@ -48,6 +47,9 @@ pub struct Assembly {
     pub registry: Arc<Registry>,
     /// Where the truth is kept.
     pub journal: Arc<dyn Journal>,
+    /// Who the file names to decide whether a call may run, for whoever only wants to know the answer: a decision point is told
+    /// that nothing follows from it. The gate has its own.
+    pub policy: Arc<dyn PolicyEngine>,
     /// The rules that decide, or that are tried in the shadow, where the file names some.
     #[cfg(feature = "cedar")]
     pub cedar: Option<Arc<CedarPolicy>>,
@@ -105,26 +107,40 @@ impl Assembly {
     pub fn load(path: &Path, overrides: Overrides) -> Result<Self, AssemblyError> {
         let run_file = RunFile::read(path)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        // Absolute, so that a resume from another folder finds this file and no other, and so do the programs that it starts.
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let place = absolute.parent().unwrap_or(Path::new("")).to_owned();
         let mut warnings = Vec::new();
         let sign_key = sign_key(&run_file.journal, &folder)?;
         let redactor: Arc<dyn Redactor> = Arc::new(scrubber(&run_file, &folder, sign_key.as_ref(), &mut warnings)?);
-        let notifier = Arc::new(Notifier::new(targets(&run_file.notify)?, Arc::clone(&redactor)));
+        let notifier = Notifier::new(targets(&run_file.notify, &place)?, Arc::clone(&redactor));
+        let notifier = Arc::new(notifier.with_hooks(hooks::told_after(&run_file.hook, &place, &mut warnings)?));
         warnings.extend(run_file.approvals.too_few());
         let mut registry = Registry::new(RegistryRules { unknown_fields: unknown_fields(&run_file.gate) });
         if let Some(visibility) = overrides.visibility {
             registry = registry.with_visibility(visibility);
         }
-        let registry = Arc::new(registry);
         let resolvers = overrides.resolvers.unwrap_or_default();
         for spec in tools(&run_file.tools, &folder, &resolvers, &overrides.entered)? {
             check_shown(&spec, &*redactor)?;
             registry.register(spec)?;
         }
+        let policy = match overrides.policy {
+            Some(engine) => Policy::new(engine),
+            None => Policy::of(&run_file, &folder, &registry, &redactor)?,
+        };
+        #[cfg(feature = "cedar")]
+        if let Some(cedar) = &policy.cedar {
+            warnings.extend(cedar.rules().warnings().iter().map(ToString::to_string));
+            registry = registry.with_visibility(Arc::clone(cedar) as Arc<dyn Visibility>);
+        }
+        let registry = Arc::new(registry);
         let subject = run_file.subject.subject();
         check_pins(&registry, &subject, &mut warnings)?;
         for tool in run_file.quota.iter().filter_map(|quota| quota.tool.as_deref()) {
             named(&registry, "quota", tool)?;
         }
+        hooks::check_tools(&run_file.hook, &registry)?;
         let discovery = discover(&registry, &subject, &run_file.tools, &mut warnings);
         let journal = if let Some(journal) = overrides.journal {
             journal
@@ -136,24 +152,17 @@ impl Assembly {
             Some(key) => Arc::new(SigningJournal::new(journal, Arc::new(key))),
             None => journal,
         };
-        let policy = match overrides.policy {
-            Some(engine) => Policy::new(engine),
-            None => Policy::of(&run_file, &folder, &registry)?,
-        };
-        #[cfg(feature = "cedar")]
-        warnings
-            .extend(policy.cedar.iter().flat_map(|cedar| cedar.rules().warnings().to_vec()).map(|it| it.to_string()));
+        let vetoes = hooks::vetoes(&run_file.hook, &place, &redactor);
         let gate =
             Gate::builder(Arc::clone(&registry), policy.engine, Arc::clone(&journal), redactor, Arc::new(SystemClock))
-                .options(gate_options(&run_file))
-                .build()?;
-        // Absolute, so that a resume from another folder finds this file and no other.
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+                .options(gate_options(&run_file));
+        let gate = vetoes.into_iter().fold(gate, GateBuilder::veto).build()?;
         Ok(Self {
             run_file,
-            path,
+            path: absolute,
             registry,
             journal,
+            policy: policy.named,
             #[cfg(feature = "cedar")]
             cedar: policy.cedar,
             gate: Arc::new(gate),
@@ -182,7 +191,7 @@ impl Assembly {
         let chain = self.run_file.journal.chain || options.chain;
         let runner = RunnerOptions { parallel_reads, chain, ..options };
         let runner = Runner::new(Arc::clone(&self.gate), Arc::new(RandomIds), runner);
-        if self.notifier.is_silent() { runner } else { runner.observed_by(self.notifier.observer()) }
+        if self.notifier.watches() { runner.observed_by(self.notifier.observer()) } else { runner }
     }
 
     /// The run that the file describes.
@@ -226,55 +235,6 @@ impl Assembly {
 
     fn missing(&self, key: &'static str) -> AssemblyError {
         AssemblyError::Missing { path: self.path.clone(), key }
-    }
-}
-
-/// Who decides whether a call may run.
-struct Policy {
-    engine: Arc<dyn PolicyEngine>,
-    #[cfg(feature = "cedar")]
-    cedar: Option<Arc<CedarPolicy>>,
-}
-
-impl Policy {
-    fn new(engine: Arc<dyn PolicyEngine>) -> Self {
-        Self {
-            engine,
-            #[cfg(feature = "cedar")]
-            cedar: None,
-        }
-    }
-
-    /// What the table `[policy]` asks for.
-    fn of(file: &RunFile, folder: &Path, registry: &Registry) -> Result<Self, AssemblyError> {
-        match file.policy.engine {
-            PolicyEngineWord::Native => Ok(Self::new(Arc::new(NativePolicy::new()))),
-            #[cfg(feature = "cedar")]
-            PolicyEngineWord::Cedar => Ok(Self::cedar(&file.policy, folder, registry)?),
-            #[cfg(not(feature = "cedar"))]
-            PolicyEngineWord::Cedar => {
-                let _ = (folder, registry);
-                Err(AssemblyError::NoCedar)
-            }
-        }
-    }
-
-    #[cfg(feature = "cedar")]
-    fn cedar(table: &PolicyTable, folder: &Path, registry: &Registry) -> Result<Self, RulesRefused> {
-        let files = RuleFiles::new(folder, table.files.iter().cloned());
-        let tools = registry.tools();
-        let rules = CedarPolicy::read(files, tools.iter().map(|tool| tool.spec()), Arc::new(SystemClock))?;
-        Ok(match table.mode {
-            PolicyMode::Enforce => {
-                let cedar = Arc::new(rules);
-                Self { engine: Arc::clone(&cedar) as Arc<dyn PolicyEngine>, cedar: Some(cedar) }
-            }
-            PolicyMode::Shadow => {
-                let cedar = Arc::new(rules.in_shadow());
-                let engine = ShadowedPolicy::new(NativePolicy::new(), Arc::clone(&cedar));
-                Self { engine: Arc::new(engine), cedar: Some(cedar) }
-            }
-        })
     }
 }
 
@@ -337,8 +297,10 @@ fn discover(registry: &Registry, subject: &Subject, table: &ToolsTable, warnings
         discovery = discovery.only(allow);
     }
     if discovery.standing() == Standing::NothingVisible {
-        warnings
-            .push("the subject sees none of the registered tools: look at `tools.allow` and `[subject]`".to_owned());
+        warnings.push(
+            "the subject sees none of the registered tools: look at `tools.allow`, `[subject]` and `[policy]`"
+                .to_owned(),
+        );
     }
     discovery
 }
@@ -375,12 +337,14 @@ fn sign_key(table: &JournalTable, folder: &Path) -> Result<Option<SigningKey>, A
 /// The variables whose values must never leave, each with the key that names it.
 fn secrets(file: &RunFile) -> Vec<(&'static str, &str)> {
     let of_tools = file.tools.secrets_from_env.iter().map(|variable| ("tools.secrets_from_env", variable.as_str()));
-    let of_hooks = file.notify.iter().filter_map(|table| Some(("notify.secret_env", table.secret_env.as_deref()?)));
-    of_tools.chain(of_hooks).collect()
+    let of_webhooks = file.notify.iter().filter_map(|table| Some(("notify.secret_env", table.secret_env.as_deref()?)));
+    let of_policy = file.policy.token_env.iter().map(|variable| ("policy.token_env", variable.as_str()));
+    of_tools.chain(of_webhooks).chain(of_policy).collect()
 }
 
-/// Who is told. A webhook whose secret is not set is left out: nothing leaves unsigned.
-fn targets(tables: &[NotifyTable]) -> Result<Vec<Target>, TargetError> {
+/// Who is told: programs work in the file's folder, an absolute path. A webhook whose secret is not set is left out: nothing
+/// leaves unsigned.
+fn targets(tables: &[NotifyTable], folder: &Path) -> Result<Vec<Target>, TargetError> {
     let mut targets = Vec::new();
     for table in tables {
         match table.by() {
@@ -391,7 +355,8 @@ fn targets(tables: &[NotifyTable]) -> Result<Vec<Target>, TargetError> {
                 }
             }
             Ok(NotifyBy::Command(command)) => {
-                targets.push(Target::Program(Program::new(command.to_vec(), table.env.clone(), table.timeout())?));
+                let program = Program::new(command.to_vec(), table.env.clone(), table.timeout())?;
+                targets.push(Target::Program(program.in_folder(folder)));
             }
             // INVARIANT: a run file that says both or neither is not read.
             Err(_) => {}
@@ -458,6 +423,7 @@ fn gate_options(file: &RunFile) -> GateOptions {
         tell_reasons: file.approvals.tell_reasons,
         keep_keys: file.gate.keep_idempotency_keys.map_or(default.keep_keys, TimeSpan::as_duration),
         quotas: file.quota.iter().map(QuotaTable::quota).collect(),
+        environment: file.gate.environment.clone(),
         ..default
     }
 }

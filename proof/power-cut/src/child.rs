@@ -151,6 +151,7 @@ pub(crate) fn claim(run: &RunId, round: u32, tag: &str) -> Claim {
         caller_key: None,
         subject: "subject:default/local/agent".to_owned(),
         quotas: Vec::new(),
+        seen: Vec::new(),
     }
 }
 

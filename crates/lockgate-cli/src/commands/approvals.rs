@@ -1,34 +1,37 @@
 //! `lockgate approvals`: the questions that wait for a person.
 
+#[cfg(feature = "cedar")]
+mod remember;
+mod watch;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use lockgate::assembly::{Assembly, Overrides, without_tools};
-use lockgate::config::ApprovalsTable;
+use lockgate::assembly::{Assembly, Overrides};
 use lockgate::contract::approval::{Approval, ApprovalState};
 use lockgate::contract::arguments::Arguments as CallArguments;
 use lockgate::contract::digest::Digest;
 use lockgate::contract::document::Limits;
 use lockgate::contract::ids::ApprovalId;
-use lockgate::contract::ports::{ApprovalFilter, Clock as _, Decision};
-use lockgate::contract::run::RunKind;
-use lockgate::executor::Gate;
+use lockgate::contract::ports::{ApprovalFilter, Clock as _};
 use lockgate::harness::RunState;
 use lockgate::host::clock::SystemClock;
 use lockgate::host::files;
-use lockgate::notify::{News, Notifier, Reminders};
+use lockgate::notify::{News, Reminders};
 use lockgate::sources::mock::TimeSpan;
 
+#[cfg(feature = "cedar")]
+pub(crate) use self::remember::RememberError;
 use crate::arguments::Format;
 use crate::commands::TO_BE_TOLD;
 use crate::commands::call::standard_input;
-use crate::commands::runs::handlers;
+use crate::deciding::{self, Answer, Decided, before};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::person::{proof, session_user, somebody, system_user};
+use crate::person::somebody;
 use crate::render::approval::{decided, show as shown, table};
 use crate::stored::{JournalArgument, Stored};
 
@@ -50,6 +53,9 @@ enum Command {
     /// Take an approval back before it is used
     Withdraw(Decide),
     Remind(Remind),
+    #[cfg(feature = "cedar")]
+    Remember(remember::Remember),
+    Watch(watch::Arguments),
 }
 
 /// List approvals, oldest first
@@ -168,6 +174,9 @@ pub(crate) async fn execute(arguments: Arguments, output: &Output) -> Result<Exi
         }
         Command::Deny(arguments) => decide(arguments, ApprovalState::Denied, None, output).await,
         Command::Remind(arguments) => remind(arguments, output).await,
+        #[cfg(feature = "cedar")]
+        Command::Remember(arguments) => remember::execute(arguments, output).await,
+        Command::Watch(arguments) => watch::execute(arguments).await,
         Command::Withdraw(arguments) => decide(arguments, ApprovalState::Withdrawn, None, output).await,
     }
 }
@@ -217,22 +226,6 @@ async fn show(arguments: Show, output: &Output) -> Result<Exit, CliError> {
     Ok(Exit::Ok)
 }
 
-/// The last call of the tool that somebody approved, for the same tenant; of an edited one, the question before the edit.
-async fn before(stored: &Stored, approval: &Approval) -> Result<Option<Approval>, CliError> {
-    if let Some(edited) = &approval.edited {
-        return Ok(stored.journal.approval(&edited.approval_id).await?);
-    }
-    let all = stored.journal.approvals(ApprovalFilter::default()).await?;
-    let is_like = |other: &Approval| {
-        other.approval_id != approval.approval_id
-            && other.tool_name == approval.tool_name
-            && other.tenant == approval.tenant
-            && matches!(other.state, ApprovalState::Granted | ApprovalState::Consumed)
-            && other.decided_at.is_some_and(|at| at <= approval.requested_at)
-    };
-    Ok(all.into_iter().filter(is_like).max_by_key(|other| other.decided_at))
-}
-
 /// The arguments of an edit.
 fn edited(path: &Path) -> Result<CallArguments, CliError> {
     let text = if path == Path::new("-") {
@@ -251,35 +244,21 @@ async fn decide(
 ) -> Result<Exit, CliError> {
     let stored = Stored::open(arguments.journal.journal.as_deref())?;
     let approval = stored.find_approval(&arguments.id).await?;
-    let (events, state) = stored.state(&approval.run_id).await?;
-    if !stored.signs && events.first().is_some_and(|started| started.signature().is_some()) {
-        return Err(CliError::WouldBeUnsigned(approval.run_id));
-    }
-    let Desk { gate, table, notifier } = Desk::of(&stored, &state, output)?;
-    let by = match arguments.by {
-        Some(by) => by,
-        // Whose yes it takes has to be proved: the environment proves nothing.
-        None if approval.approvers.is_some() => system_user().ok_or(CliError::NobodyDecides)?,
-        None => session_user()?,
-    };
-    let decision = Decision {
+    let answer = Answer {
+        state: answer,
+        by: arguments.by,
         reason: arguments.reason,
-        digest: Some(arguments.digest.unwrap_or(approval.digest)),
-        roles: table.roles_of(&by),
-        proof: proof(&by),
+        digest: arguments.digest.unwrap_or(approval.digest),
         edit,
-        ..Decision::new(approval.approval_id, answer, by.clone())
     };
-    let approval = gate.decide(decision).await?;
-    if let Some(notifier) = &notifier {
-        notifier.tell(&News::decided(&approval, &by, SystemClock.now()));
-    }
+    let Decided { approval, next, notifier } =
+        deciding::decide(&stored, &approval, answer, |warning| output.warning(warning)).await?;
     match arguments.format {
         Format::Human => output.text(&decided(&approval)),
         Format::Json => output.object(&approval),
         Format::Jsonl => output.line(&approval),
     }
-    output.note(&next(&stored, &state, &approval));
+    output.note(&next);
     if let Some(notifier) = &notifier {
         notifier.flush(TO_BE_TOLD).await;
     }
@@ -344,62 +323,4 @@ async fn is_of(assembly: &Assembly, approval: &Approval) -> Result<bool, CliErro
     let events = assembly.journal.events(&approval.run_id, 0).await?;
     let state = RunState::fold(&events).map_err(CliError::fold(&approval.run_id))?;
     Ok(state.start().run_file.as_deref().map(Path::new) == Some(assembly.path.as_path()))
-}
-
-/// What decisions about a run go through: the gate that its run file makes, who has which role, and who is told.
-struct Desk {
-    gate: Arc<Gate>,
-    table: ApprovalsTable,
-    notifier: Option<Arc<Notifier>>,
-}
-
-impl Desk {
-    /// Where the file is not there any more, nobody has a role, nobody is told, and no edit can be looked at.
-    fn of(stored: &Stored, state: &RunState, output: &Output) -> Result<Self, CliError> {
-        if state.start().run_file.is_some() {
-            match handlers(None, &stored.journal, state) {
-                Ok(assembly) => {
-                    let (gate, table) = (assembly.gate, assembly.run_file.approvals);
-                    return Ok(Self { gate, table, notifier: Some(assembly.notifier) });
-                }
-                Err(error) => output.warning(error),
-            }
-        }
-        let gate = Arc::clone(without_tools(Arc::clone(&stored.journal))?.gate());
-        Ok(Self { gate, table: ApprovalsTable::default(), notifier: None })
-    }
-}
-
-/// What a person can do now; nothing where there is nothing to do.
-fn next(stored: &Stored, state: &RunState, approval: &Approval) -> String {
-    let commands = stored.commands();
-    let resume = || commands.command(&["runs", "resume", approval.run_id.as_str()]);
-    let expires = approval.expires_at;
-    match (approval.state, state.start().kind) {
-        (ApprovalState::Pending, _) => {
-            let people = if approval.missing_yeses() == 1 { "another person has" } else { "other people have" };
-            format!("nothing runs yet; {people} to say yes, before {expires}\n")
-        }
-        (ApprovalState::Granted, RunKind::Agent) => {
-            format!("nothing runs yet; to go on, before {expires}:\n  {}\n", resume())
-        }
-        (ApprovalState::Granted, RunKind::Direct) => {
-            let run_file = state.start().run_file.as_deref().unwrap_or("RUNFILE");
-            let (id, arguments) = (approval.approval_id.as_str(), as_they_run(approval));
-            let again = commands.command(&["call", run_file, &approval.tool_name, &arguments, "--approval", id]);
-            format!("nothing runs yet; to go on, with the same arguments and before {expires}:\n  {again}\n")
-        }
-        (ApprovalState::Denied, RunKind::Agent) => {
-            format!("the call will not run; to take this to the model:\n  {}\n", resume())
-        }
-        _ => String::new(),
-    }
-}
-
-/// The arguments to call with; a placeholder where a secret was taken out of them.
-fn as_they_run(approval: &Approval) -> String {
-    match CallArguments::from_document(approval.arguments.clone()) {
-        Ok(arguments) if arguments.digest() == approval.arguments_digest => arguments.canonical(),
-        _ => "ARGUMENTS".to_owned(),
-    }
 }

@@ -72,9 +72,10 @@ struct Check {
     /// The hash that the last event of a run must have, as `lockgate journal heads` printed it
     #[arg(long, value_name = "RUN=HASH", value_parser = heads::expected)]
     head: Vec<(RunId, Digest)>,
-    /// The public key that every decision must be signed with, as `lockgate journal keygen` wrote it
-    #[arg(long, value_name = "FILE")]
-    public_key: Option<PathBuf>,
+    /// The public key that every decision must be signed with, as `lockgate journal keygen` wrote it; of several, that of the
+    /// run's beginning
+    #[arg(long = "public-key", value_name = "FILE")]
+    public_keys: Vec<PathBuf>,
     /// How the defects are printed
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -85,7 +86,7 @@ struct Check {
 /// What somebody kept elsewhere, and the journal must agree with.
 struct Expected<'e> {
     heads: &'e [(RunId, Digest)],
-    key: Option<PublicKey>,
+    keys: &'e [PublicKey],
 }
 
 pub(crate) async fn execute(arguments: Arguments, output: &Output) -> Result<Exit, CliError> {
@@ -102,8 +103,8 @@ pub(crate) async fn execute(arguments: Arguments, output: &Output) -> Result<Exi
 
 async fn check(arguments: Check, output: &Output) -> Result<Exit, CliError> {
     let heads = arguments.head;
-    let key = arguments.public_key.as_deref().map(signatures::public_key).transpose()?;
-    let expected = Expected { heads: &heads, key };
+    let keys = arguments.public_keys.iter().map(|path| signatures::public_key(path)).collect::<Result<Vec<_>, _>>()?;
+    let expected = Expected { heads: &heads, keys: &keys };
     let (mut runs, unreadable) = match arguments.file {
         Some(path) => {
             let bytes = files::read(&path).map_err(|cause| CliError::File { path, cause })?;
@@ -160,7 +161,7 @@ async fn checked_in(journal: &dyn Journal, run_id: RunId, expected: &Expected<'_
 fn checked(run_id: RunId, events: &[Event], expected: &Expected<'_>) -> CheckedRun {
     let mut defects = check::events(events);
     defects.extend(heads::differing(expected.heads, &run_id, events));
-    if let Some(key) = &expected.key {
+    if let Some(key) = signatures::key_of(events, expected.keys) {
         // With the key each decision is looked at by itself.
         defects.retain(|defect| defect.invariant != Invariant::Signatures);
         defects.extend(signatures::defects(key, events));

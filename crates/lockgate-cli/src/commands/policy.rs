@@ -1,24 +1,20 @@
 //! `lockgate policy`: the rules that decide whether a call may run.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+pub(crate) mod backtest;
+mod check;
+pub(crate) mod explain;
+mod judge;
+#[cfg(feature = "prove")]
+mod prove;
 
 use clap::{Args, Subcommand};
-use lockgate::assembly::{Assembly, AssemblyError, Overrides, open_journal};
-use lockgate::config::{PolicyEngineWord, PolicyMode};
-use lockgate::contract::digest::Digest;
-use lockgate::policy::NativePolicy;
-use lockgate::policy::cedar::Rules;
-use serde::Serialize;
+use lockgate::assembly::{Overrides, open_journal};
 
-use crate::arguments::Format;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::render::style::{GOOD, styled};
-use crate::render::text::counted;
 
-/// Check the rules that decide whether a call may run
+/// Check, explain, try and prove the rules that decide whether a call may run
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -27,110 +23,24 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Check(Check),
+    Check(check::Arguments),
+    Explain(explain::Arguments),
+    Backtest(backtest::Arguments),
+    #[cfg(feature = "prove")]
+    Prove(prove::Arguments),
 }
 
-/// Read the rules of a run file, check them against its tools, and try their examples
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  lockgate policy check run.toml
-  lockgate policy check run.toml --schema > tools.cedarschema")]
-struct Check {
-    /// The run file (TOML)
-    #[arg(value_name = "RUNFILE")]
-    run_file: PathBuf,
-    /// Print what rules may look at, which is generated from the tools, and check nothing
-    #[arg(long)]
-    schema: bool,
-    /// How it is printed
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
-}
-
-/// What was checked.
-#[derive(Serialize)]
-struct CheckView {
-    engine: &'static str,
-    mode: &'static str,
-    files: Vec<String>,
-    rules: usize,
-    examples: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    digest: Option<Digest>,
-    warnings: Vec<String>,
-}
-
-pub(crate) fn execute(arguments: &Arguments, output: &Output) -> Result<Exit, CliError> {
-    let Command::Check(arguments) = &arguments.command;
-    if arguments.schema { schema(arguments, output) } else { check(arguments, output) }
-}
-
-fn check(arguments: &Check, output: &Output) -> Result<Exit, CliError> {
-    let assembly = Assembly::load(&arguments.run_file, looking()?)?;
-    let view = CheckView::of(&assembly);
-    match arguments.format {
-        Format::Human => {
-            view.warnings.iter().for_each(|warning| output.warning(warning));
-            output.text(&view.text());
-        }
-        Format::Json => output.object(&view),
-        Format::Jsonl => output.line(&view),
+pub(crate) async fn execute(arguments: &Arguments, output: &Output) -> Result<Exit, CliError> {
+    match &arguments.command {
+        Command::Check(arguments) => check::execute(arguments, output),
+        Command::Explain(arguments) => explain::execute(arguments, output).await,
+        Command::Backtest(arguments) => backtest::execute(arguments, output).await,
+        #[cfg(feature = "prove")]
+        Command::Prove(arguments) => prove::execute(arguments, output),
     }
-    Ok(Exit::Ok)
-}
-
-/// The schema needs no rules, so that it can be read while they do not load.
-fn schema(arguments: &Check, output: &Output) -> Result<Exit, CliError> {
-    let overrides = Overrides { policy: Some(Arc::new(NativePolicy::new())), ..looking()? };
-    let tools = Assembly::load(&arguments.run_file, overrides)?.registry.tools();
-    let none = Rules::load(tools.iter().map(|tool| tool.spec()), &[]).map_err(AssemblyError::from)?;
-    match arguments.format {
-        Format::Human => output.text(none.schema()),
-        Format::Json => output.object(&none.schema()),
-        Format::Jsonl => output.line(&none.schema()),
-    }
-    Ok(Exit::Ok)
 }
 
 /// Looking at rules makes no journal.
 fn looking() -> Result<Overrides, CliError> {
     Ok(Overrides { journal: Some(open_journal("memory:")?), ..Overrides::default() })
-}
-
-impl CheckView {
-    fn of(assembly: &Assembly) -> Self {
-        let table = &assembly.run_file.policy;
-        let rules = assembly.cedar.as_ref().map(|cedar| cedar.rules());
-        Self {
-            engine: match table.engine {
-                PolicyEngineWord::Native => "native",
-                PolicyEngineWord::Cedar => "cedar",
-            },
-            mode: match table.mode {
-                PolicyMode::Enforce => "enforce",
-                PolicyMode::Shadow => "shadow",
-            },
-            files: rules.as_ref().map(|rules| rules.files().to_vec()).unwrap_or_default(),
-            rules: rules.as_ref().map_or(0, |rules| rules.len()),
-            examples: rules.as_ref().map_or(0, |rules| rules.examples()),
-            digest: rules.as_ref().map(|rules| rules.digest()),
-            warnings: assembly.warnings.clone(),
-        }
-    }
-
-    fn text(&self) -> String {
-        let Some(digest) = self.digest else {
-            return "the permissions that the tools declare decide: there are no rules to check\n".to_owned();
-        };
-        let files: String = self.files.iter().flat_map(|file| ["  ", file, "\n"]).collect();
-        let examples = match self.examples {
-            0 => "no examples".to_owned(),
-            1 => "1 example, which holds".to_owned(),
-            more => format!("{more} examples, which hold"),
-        };
-        let rules = counted(self.rules as u64, "rule");
-        let acts = if self.mode == "shadow" { "shadow mode: they are only tried, and decide nothing\n" } else { "" };
-        format!("{}  {rules}, {examples}\n{files}set {digest}\n{acts}", styled(GOOD, "ok"))
-    }
 }

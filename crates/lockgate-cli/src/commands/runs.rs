@@ -212,7 +212,7 @@ pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Resul
     match arguments.command {
         Command::List(arguments) => list(arguments, output).await,
         Command::Show(arguments) => show(arguments, output).await,
-        Command::Resume(arguments) => resume(arguments, output).await,
+        Command::Resume(arguments) => Box::pin(resume(arguments, output)).await,
         Command::Reconcile(arguments) => reconcile(arguments, output).await,
     }
 }

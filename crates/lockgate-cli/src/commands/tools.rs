@@ -1,9 +1,12 @@
 //! `lockgate tools`: what a subject sees, and what stands behind it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use lockgate::assembly::{Assembly, Overrides, open_journal};
+#[cfg(feature = "cedar")]
+use lockgate::config::PolicyMode;
 use lockgate::contract::effect::Effect;
 use lockgate::contract::nearest::nearest;
 use lockgate::registry::Description;
@@ -12,7 +15,7 @@ use crate::arguments::Format;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::render::tool::{ToolLine, ToolList, internal_view, model_view, table, why_empty};
+use crate::render::tool::{ToolLine, ToolList, by_the_rules, internal_view, model_view, table, why_empty};
 
 /// List and describe tools
 #[derive(Debug, Args)]
@@ -85,8 +88,10 @@ fn load(run_file: &Path, output: &Output) -> Result<Assembly, CliError> {
 fn list(arguments: &List, output: &Output) -> Result<Exit, CliError> {
     let assembly = load(&arguments.run_file, output)?;
     let effect_of = |name: &str| assembly.registry.get(name).map_or(Effect::External, |tool| tool.spec().effect());
+    let (rules, hidden) = outlooks(&assembly);
     let tools = assembly.discovery.capabilities().into_iter().map(|capability| ToolLine {
         effect: effect_of(&capability.name),
+        rules: rules.get(&capability.name).cloned().unwrap_or_default(),
         name: capability.name,
         version: capability.version,
         read_only: capability.read_only,
@@ -96,14 +101,44 @@ fn list(arguments: &List, output: &Output) -> Result<Exit, CliError> {
         subject: assembly.run_file.subject.subject().source(),
         standing: assembly.discovery.standing(),
         tools: tools.collect(),
+        hidden,
     };
     match (arguments.format, why_empty(list.standing)) {
-        (Format::Human, None) => output.text(&table(&list)),
-        (Format::Human, Some(why)) => output.note(&format!("{why}\n")),
+        (Format::Human, None) => output.text(&format!("{}{}", table(&list), by_the_rules(&list))),
+        (Format::Human, Some(why)) => {
+            output.note(&format!("{why}\n"));
+            output.text(&by_the_rules(&list));
+        }
         (Format::Json, _) => output.object(&list),
         (Format::Jsonl, _) => list.tools.iter().for_each(|tool| output.line(tool)),
     }
     Ok(Exit::Ok)
+}
+
+/// What the rules that act answer to calls of each tool, as far as it is known before any, by tool; and the tools that they
+/// hide.
+#[cfg(feature = "cedar")]
+fn outlooks(assembly: &Assembly) -> (BTreeMap<String, Vec<String>>, Vec<String>) {
+    let (mut rules, mut hidden) = (BTreeMap::new(), Vec::new());
+    let acting = assembly.cedar.as_ref().filter(|_| assembly.run_file.policy.mode == PolicyMode::Enforce);
+    let Some(acting) = acting.map(|cedar| cedar.rules()) else { return (rules, hidden) };
+    let subject = assembly.run_file.subject.subject();
+    for tool in assembly.registry.tools() {
+        let (name, outlook) = (tool.spec().name().to_owned(), acting.outlook(&subject, tool.spec()));
+        if outlook.is_denied() {
+            hidden.push(name);
+        } else {
+            let words = outlook.words().iter().map(|words| assembly.gate.scrub(words).into_owned());
+            rules.insert(name, words.collect());
+        }
+    }
+    (rules, hidden)
+}
+
+/// Without rules nothing is known before a call.
+#[cfg(not(feature = "cedar"))]
+fn outlooks(_: &Assembly) -> (BTreeMap<String, Vec<String>>, Vec<String>) {
+    (BTreeMap::new(), Vec::new())
 }
 
 fn describe(arguments: &Describe, output: &Output) -> Result<Exit, CliError> {

@@ -85,7 +85,8 @@ fn difference(approval: &Approval, before: Option<&Approval>) -> String {
     format!("{}\n", indented(&lines.join("\n"), 2))
 }
 
-fn needs(required: &Approvers) -> String {
+/// Whose yes it takes.
+pub(crate) fn needs(required: &Approvers) -> String {
     let roles: Vec<String> = required.roles.iter().map(|role| visible(role)).collect();
     let people = if required.needed() == 1 { "one person".to_owned() } else { format!("{} people", required.needed()) };
     let who = if roles.is_empty() { people } else { format!("{people} with role {}", roles.join(" or ")) };
@@ -108,7 +109,7 @@ fn countdown(approval: &Approval, now: Timestamp) -> String {
 }
 
 /// Seconds as people say them.
-fn span(seconds: u64) -> String {
+pub(crate) fn span(seconds: u64) -> String {
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, seconds) => format!("{seconds}s"),
         (0, minutes, seconds) => format!("{minutes}m {seconds}s"),

@@ -45,6 +45,11 @@ impl Table {
         self.rows.push(cells.into_iter().collect());
     }
 
+    /// Whether it has no row.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// Header and rows, two spaces between columns, nothing behind the last.
     pub(crate) fn render(&self) -> String {
         let header: Vec<Cell> = self.columns.iter().map(|name| Cell::styled(FAINT, name)).collect();

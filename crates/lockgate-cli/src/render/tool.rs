@@ -21,6 +21,9 @@ pub(crate) struct ToolList {
     pub(crate) standing: Standing,
     /// The tools, sorted by name.
     pub(crate) tools: Vec<ToolLine>,
+    /// Tools that the rules deny to the subject whatever it calls them with.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) hidden: Vec<String>,
 }
 
 /// One tool of the list.
@@ -31,6 +34,9 @@ pub(crate) struct ToolLine {
     pub(crate) effect: Effect,
     pub(crate) read_only: bool,
     pub(crate) summary: String,
+    /// What the rules answer to its calls, as far as it is known before any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) rules: Vec<String>,
 }
 
 /// The list; an empty one is explained elsewhere.
@@ -52,13 +58,24 @@ pub(crate) fn table(list: &ToolList) -> String {
     table.render()
 }
 
+/// What the rules answer, and what they hide: for operators, never for models.
+pub(crate) fn by_the_rules(list: &ToolList) -> String {
+    let mut table = Table::new(&["tool", "by the rules"]);
+    let shown = list.tools.iter().flat_map(|tool| tool.rules.iter().map(|words| (&tool.name, words.as_str())));
+    let hidden = list.hidden.iter().map(|name| (name, "denied: hidden"));
+    for (name, words) in shown.chain(hidden) {
+        table.row([Cell::styled(NAME, name), Cell::new(words)]);
+    }
+    if table.is_empty() { String::new() } else { format!("\n{}", table.render()) }
+}
+
 /// Why the subject sees no tool.
 pub(crate) fn why_empty(standing: Standing) -> Option<&'static str> {
     match standing {
         Standing::Visible => None,
-        Standing::NothingVisible => {
-            Some("tools are registered, and this subject sees none of them: look at `allow`, `scopes` and `level`")
-        }
+        Standing::NothingVisible => Some(
+            "tools are registered, and this subject sees none of them: look at `allow`, `scopes`, `level` and `[policy]`",
+        ),
         Standing::NothingRegistered => Some("no tool is registered: add some to `[tools]`"),
     }
 }

@@ -146,9 +146,47 @@ fn waiting_under(tables: &str) -> (Desk, String) {
     (desk, id)
 }
 
+/// Whether this process has the numbers of users that the system has; in a container it may have others.
+#[cfg(unix)]
+fn has_the_systems_users() -> bool {
+    let map = lockgate::host::files::read_to_string(std::path::Path::new("/proc/self/uid_map"));
+    map.is_ok_and(|map| map.split_whitespace().eq(["0", "0", "4294967295"]))
+}
+
+/// Who is somebody else in a user namespace of his own is nobody here.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_borrowed_number_proves_nothing() {
+    let me = me();
+    let (desk, id) = waiting_under(&format!(
+        "[approvals]\napprovers = {{ roles = [\"finance\"] }}\npeople = {{ \"{me}\" = [\"finance\"] }}\n"
+    ));
+    let approve = |by: &[&str]| {
+        std::process::Command::new("unshare")
+            .args(["--user", "--map-root-user", env!("CARGO_BIN_EXE_lockgate"), "approvals", "approve", &id])
+            .args(by)
+            .current_dir(desk.path(""))
+            .output()
+    };
+    let may = std::process::Command::new("unshare").args(["--user", "--map-root-user", "true"]).output();
+    if !may.is_ok_and(|done| done.status.success()) {
+        // There are no user namespaces here.
+        return;
+    }
+    for by in [&[][..], &["--by", &me]] {
+        let done = approve(by).unwrap();
+        assert!(!done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
+    }
+    let record = desk.run(&["approvals", "show", &id, "--format", "json"]).json();
+    assert_eq!(record["state"], "pending", "{record}"); // R-167
+}
+
 #[cfg(unix)]
 #[test]
 fn several_people() {
+    if !has_the_systems_users() {
+        return;
+    }
     let me = me();
     let (desk, id) = waiting_under(&format!(
         "[approvals]\napprovers = {{ roles = [\"finance\"], count = 2 }}\n\
@@ -175,6 +213,9 @@ fn several_people() {
 #[cfg(unix)]
 #[test]
 fn one_user_is_one_person() {
+    if !has_the_systems_users() {
+        return;
+    }
     let (me, number) = (me(), format!("uid:{}", said_by_id("-u")));
     let (desk, id) = waiting_under(&format!(
         "[approvals]\napprovers = {{ roles = [\"finance\"], count = 2 }}\n\
@@ -191,11 +232,33 @@ fn one_user_is_one_person() {
 #[cfg(unix)]
 #[test]
 fn who_has_no_role_in_the_runs_file_decides_nothing() {
+    if !has_the_systems_users() {
+        return;
+    }
     let (desk, id) =
         waiting_under("[approvals]\napprovers = { roles = [\"finance\"] }\npeople = { bob = [\"finance\"] }\n");
     let refused = desk.run(&["approvals", "approve", &id]).whole();
     insta::assert_snapshot!("no_role", refused.replace(&id, "ID").replace(&format!("`{}`", me()), "`ME`"));
     assert_eq!(desk.run(&["approvals", "show", &id, "--format", "json"]).json()["state"], "pending");
+}
+
+/// Approved for one place and run on another (S-37).
+#[test]
+fn a_yes_for_one_environment_is_none_in_another() {
+    let desk = Desk::new();
+    let file = lockgate::host::files::read_to_string(&desk.path("ticket.toml")).unwrap();
+    let in_environment = |name: &str| desk.write("ticket.toml", &format!("{file}\n[gate]\nenvironment = \"{name}\"\n"));
+    in_environment("staging");
+    let asked = desk.run(&["run", "ticket.toml", "--format", "json"]).json();
+    let id = asked["calls"][0]["approval_id"].as_str().unwrap();
+    let shown = desk.run(&["approvals", "show", id]);
+    assert!(shown.stdout.contains("with effect write in environment staging\n"), "{}", shown.whole());
+    assert_eq!(desk.run(&["approvals", "approve", id]).code, Some(0));
+    in_environment("production");
+    let resumed = desk.run(&["runs", "resume", asked["run_id"].as_str().unwrap(), "--format", "json"]);
+    assert_eq!(resumed.json()["calls"][0]["code"], "approval_stale", "{}", resumed.whole());
+    assert_eq!(desk.entered("create_ticket.count"), 0); // R-173
+    assert_eq!(desk.run(&["journal", "check"]).code, Some(0));
 }
 
 #[test]

@@ -6,24 +6,32 @@
 )]
 
 mod approvals;
+mod backtest;
 mod call;
 mod command;
 mod compatibility;
+#[cfg(feature = "http-policy")]
+mod decision_point;
 mod errors;
 mod examples;
 mod explain;
+mod explaining;
 #[cfg(unix)]
 mod guide;
 mod help;
+#[cfg(unix)]
+mod hooks;
 mod interrupts;
 mod journal;
 #[cfg(feature = "cedar")]
 mod policy;
 mod redact;
+mod remember;
 mod resuming;
 mod run;
 mod runs;
 mod secrets;
 mod signatures;
 mod tools;
+mod watch;
 mod worker;

@@ -2,7 +2,7 @@
 
 use crate::command::Desk;
 
-const RUN_FILE: &str = r#"
+pub(crate) const RUN_FILE: &str = r#"
 [subject]
 scopes = ["billing"]
 
@@ -25,7 +25,7 @@ input_schema = { type = "object", required = ["amount"], properties = { amount =
 behaviour = [{ returns = { paid = true } }]
 "#;
 
-const RULES: &str = r#"
+pub(crate) const RULES: &str = r#"
 // expect: allow {"tool": "find_invoice"}
 @id("look") permit (principal, action in Effect::Action::"read", resource);
 
@@ -40,7 +40,7 @@ when { context.input.amount > 100 && context has approval };
 when { context.input has to && context.input.to == "cash" };
 "#;
 
-fn desk(rules: &str) -> Desk {
+pub(crate) fn desk(rules: &str) -> Desk {
     let desk = Desk::empty();
     desk.write("pay.toml", RUN_FILE);
     desk.write("pay.cedar", rules);
@@ -130,4 +130,84 @@ fn rules_in_the_shadow_decide_nothing() {
         (read.code, &policies[0], &policies[1]),
         (Some(0), &"native:declared-allow".into(), &"shadow:deny:cedar:none".into())
     );
+}
+
+#[test]
+fn rules_are_proved_refuted_or_neither() {
+    let desk = desk(RULES);
+    let refuted = desk.run(&["policy", "prove", "pay.toml"]);
+    insta::assert_snapshot!("refuted", refuted.whole());
+    assert_eq!(refuted.code, Some(1));
+    // What was found is what the rules answer.
+    let (_, example) = refuted.stdout.split_once("// expect: ").unwrap();
+    let example = example.lines().next().unwrap();
+    desk.write("pay.cedar", &format!("// expect: {example}\n{RULES}"));
+    assert_eq!(desk.run(&["policy", "check", "pay.toml"]).code, Some(0), "{example}");
+    desk.write("pay.cedar", RULES);
+
+    let excepted = desk.run(&["policy", "prove", "pay.toml", "--allow-external", "pay"]);
+    insta::assert_snapshot!("proved", excepted.whole());
+    assert_eq!(excepted.code, Some(0));
+
+    desk.write("old.rules", &RULES.replace("amount <= 100", "amount <= 50"));
+    let wider = desk.run(&["policy", "prove", "pay.toml", "--against", "old.rules", "--allow-external", "pay"]);
+    insta::assert_snapshot!("wider", wider.whole());
+    let json = desk.run(&["policy", "prove", "pay.toml", "--against", "pay.toml", "--format", "json"]);
+    insta::assert_snapshot!("refuted_as_json", json.whole());
+    assert!(!desk.path(".lockgate").exists());
+}
+
+#[test]
+fn a_count_of_another_meaning_proves_nothing() {
+    let desk = desk(&format!(
+        "{RULES}@id(\"few\") forbid (principal, action, resource) when {{ context.counts.payments >= 5 }};"
+    ));
+    let run_file = |per: &str| format!("{RUN_FILE}[[quota]]\nname = \"payments\"\ntool = \"pay\"\nper = \"{per}\"\n");
+    desk.write("pay.toml", &run_file("tenant"));
+    desk.write("old.toml", &run_file("run"));
+    let prove = |before: &str| {
+        let arguments =
+            ["policy", "prove", "pay.toml", "--against", before, "--allow-external", "pay", "--format", "json"];
+        desk.run(&arguments).json()["properties"][3].clone()
+    };
+    assert_eq!(prove("pay.toml")["standing"], "proved");
+    let otherwise = prove("old.toml");
+    assert_eq!(
+        (&otherwise["standing"], &otherwise["open"][0]["why"]),
+        (&"not_proved".into(), &"the count `payments` counted something else before".into())
+    );
+}
+
+#[test]
+fn what_the_tools_declare_is_proved_too() {
+    let desk = desk(RULES);
+    desk.write("native.toml", &RUN_FILE.replace("engine = \"cedar\"\nfiles = [\"*.cedar\"]", ""));
+    let proved = desk.run(&["policy", "prove", "native.toml", "--against", "native.toml"]);
+    insta::assert_snapshot!("native_proved", proved.whole());
+    assert_eq!(proved.code, Some(0)); // R-173
+}
+
+/// What the tools declare does not decide there, and what does is not here.
+#[test]
+fn of_a_decision_point_nothing_is_proved() {
+    let desk = desk(RULES);
+    let engine = "engine = \"http\"\nurl = \"http://127.0.0.1:9/\"";
+    desk.write("point.toml", &RUN_FILE.replace("engine = \"cedar\"\nfiles = [\"*.cedar\"]", engine));
+    let refused = desk.run(&["policy", "prove", "point.toml"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{}", refused.whole());
+    assert!(refused.stderr.contains("the rules stand elsewhere"), "{}", refused.whole());
+}
+
+#[test]
+fn without_a_solver_nothing_is_proved() {
+    let desk = desk(RULES);
+    let prove = |variable: &str, value: &str| {
+        let mut command = desk.command(&["policy", "prove", "pay.toml"]);
+        let done = command.env_remove("CVC5").env(variable, value).output().unwrap();
+        crate::command::Done::of(&["policy", "prove", "pay.toml"], &done)
+    };
+    let absent = prove("PATH", "");
+    insta::assert_snapshot!("no_solver", absent.whole());
+    assert_eq!((absent.code, absent.stdout.as_str()), (Some(1), ""));
+    insta::assert_snapshot!("no_such_solver", prove("CVC5", "nowhere/cvc5").whole());
 }

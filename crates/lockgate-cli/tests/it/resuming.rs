@@ -1,6 +1,8 @@
 //! `lockgate runs resume`.
 
-use crate::command::Desk;
+use std::process::Stdio;
+
+use crate::command::{Desk, Done};
 
 #[test]
 fn a_waiting_run_still_waits() {
@@ -51,6 +53,30 @@ fn a_run_whose_file_is_gone_asks_for_one() {
     insta::assert_snapshot!(desk.run(&["runs", "resume", run]).whole().replace(run, "RUN"));
     let resumed = desk.run(&["runs", "resume", run, "moved.toml"]);
     assert_eq!(resumed.code, Some(0), "{}", resumed.whole());
+}
+
+/// One approved state that several processes resume at once is executed once.
+#[test]
+fn resumed_from_several_processes_at_once_it_runs_once() {
+    let desk = Desk::new();
+    for round in 1..=5 {
+        desk.run(&["run", "ticket.toml"]);
+        let approval = desk.run(&["approvals", "list", "--state", "pending", "--format", "json"]).json()[0].clone();
+        desk.run(&["approvals", "approve", approval["approval_id"].as_str().unwrap()]);
+        let resume = ["runs", "resume", approval["run_id"].as_str().unwrap(), "--format", "json"];
+        let started: Vec<_> = (0..4)
+            .map(|_| desk.command(&resume).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+            .collect();
+        for process in started {
+            let done = Done::of(&resume, &process.wait_with_output().unwrap());
+            // Done, or told that somebody else is at it.
+            assert!(matches!(done.code, Some(0 | 2)), "{}", done.whole());
+        }
+        assert_eq!(desk.entered("create_ticket.count"), round);
+        assert_eq!(desk.run(&resume).code, Some(0));
+    }
+    assert_eq!(desk.entered("create_ticket.count"), 5);
+    assert_eq!(desk.run(&["journal", "check"]).code, Some(0));
 }
 
 #[test]

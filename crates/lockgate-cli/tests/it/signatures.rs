@@ -73,6 +73,54 @@ fn a_signed_run_is_answered_with_its_own_key() {
     assert_eq!(desk.run(&["journal", "check"]).code, Some(0));
 }
 
+/// A signed run is driven on with its key, or not at all.
+#[test]
+fn a_signed_run_does_not_go_on_unsigned() {
+    let (desk, _) = signed();
+    let run = desk.run(&["run", "signed.toml", "--format", "json"]).json()["run_id"].as_str().unwrap().to_owned();
+    let question = desk.run(&["approvals", "list", "--format", "jsonl"]).lines().pop().unwrap();
+    with_key(&desk, &["approvals", "approve", question["approval_id"].as_str().unwrap()]);
+    let entered = desk.entered("create_ticket.count");
+    let resume = ["runs", "resume", &run, "ticket.toml"];
+    let refused = desk.run(&resume);
+    assert_eq!(refused.code, Some(2), "{}", refused.whole());
+    assert!(refused.stderr.contains("are signed with the key `ed25519:"), "{}", refused.whole());
+    desk.run(&["journal", "keygen", "other.key"]);
+    let run_file = std::fs::read_to_string(desk.path("signed.toml")).unwrap();
+    desk.write("other.toml", &run_file.replace("sign.key", "other.key"));
+    let refused = desk.run(&["runs", "resume", &run, "other.toml"]);
+    assert_ne!(refused.code, Some(0), "{}", refused.whole());
+    assert!(refused.stderr.contains("another key"), "{}", refused.whole());
+    assert_eq!(desk.entered("create_ticket.count"), entered);
+    assert_eq!(desk.run(&["runs", "resume", &run]).code, Some(0));
+    assert_eq!(desk.entered("create_ticket.count"), entered + 1);
+    let check = ["journal", "check", "--public-key", "other.key.pub", "--public-key", "sign.key.pub"];
+    assert_eq!(desk.run(&check).code, Some(0));
+    assert_ne!(desk.run(&check[..4]).code, Some(0));
+}
+
+/// A decision that was altered in the store is found before anything runs on it.
+#[test]
+fn what_was_altered_is_not_gone_on_from() {
+    let (desk, _) = signed();
+    let run = desk.run(&["run", "signed.toml", "--format", "json"]).json()["run_id"].as_str().unwrap().to_owned();
+    let question = desk.run(&["approvals", "list", "--format", "jsonl"]).lines().pop().unwrap();
+    let approve = ["approvals", "deny", question["approval_id"].as_str().unwrap()];
+    assert_eq!(with_key(&desk, &approve).code, Some(0));
+    // Somebody with the file and without the key turns the no into a yes.
+    let file = rusqlite::Connection::open(desk.path(".lockgate/journal.db")).unwrap();
+    file.execute_batch("DROP TRIGGER event_is_never_rewritten").unwrap();
+    let event =
+        "UPDATE event SET data = replace(data, 'denied', 'granted') WHERE run_id = ?1 AND kind = 'approval.decided'";
+    assert_eq!(file.execute(event, [&run]).unwrap(), 1);
+    file.execute("UPDATE approval SET state = 'granted' WHERE run_id = ?1", [&run]).unwrap();
+    let entered = desk.entered("create_ticket.count");
+    let refused = desk.run(&["runs", "resume", &run]);
+    assert_ne!(refused.code, Some(0), "{}", refused.whole());
+    assert!(refused.stderr.contains("is not what was signed"), "{}", refused.whole());
+    assert_eq!(desk.entered("create_ticket.count"), entered);
+}
+
 /// Whoever writes into the store cannot have a person say yes to something that is not what runs.
 #[test]
 fn a_question_that_shows_something_else_is_not_decided() {

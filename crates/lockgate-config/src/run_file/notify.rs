@@ -14,9 +14,10 @@ pub struct NotifyTable {
     pub webhook: Option<String>,
     /// The environment variable with the secret that signs it. A webhook without a secret is not called.
     pub secret_env: Option<String>,
-    /// The program, with its arguments, that reads the message from its standard input. No shell is started.
+    /// The program, with its arguments, that reads the message from its standard input. No shell is started. It works in the run
+    /// file's folder, and is looked up there where it is named by a path, such as `./page.sh`.
     pub command: Option<Vec<String>>,
-    /// The environment variables that the program is given.
+    /// The environment variables that the program is given. Those that hold secrets are named under `tools.secrets_from_env` too.
     #[serde(default)]
     pub env: Vec<String>,
     /// How long one attempt may take. Without: `5s`.

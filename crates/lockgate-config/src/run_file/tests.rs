@@ -47,6 +47,13 @@ fn every_key_of_the_documented_run_file_is_known() {
         engine = "cedar"
         files = ["policies/*.cedar"]
         mode = "shadow"
+        [[hook]]
+        name = "till"
+        when = "before"
+        command = ["/usr/local/bin/till"]
+        tools = ["create_ticket"]
+        env = ["HOME"]
+        timeout = "5s"
         [approvals]
         expires = "10m"
         [tools]
@@ -132,4 +139,16 @@ fn rules_need_the_engine_that_reads_them() {
     let unknown = parse("[policy]\nengin = 'cedar'").unwrap_err();
     assert_eq!(unknown.hint().as_deref(), Some("did you mean `engine`?"));
     assert!(parse("[policy]\nengine = 'opa'").is_err());
+}
+
+#[test]
+fn a_decision_point_answers_before_the_gate_gives_up() {
+    let with = |policy: &str, gate: &str| {
+        parse(&format!("[policy]\nengine = 'http'\nurl = 'http://127.0.0.1/'\n{policy}\n[gate]\n{gate}")).is_ok()
+    };
+    assert!(with("", "") && with("timeout = '29s'", "") && with("timeout = '30s'", "call_timeout = '31s'"));
+    assert!(!with("timeout = '30s'", "") && !with("", "call_timeout = '2s'"));
+    for key in ["url = 'http://127.0.0.1/'", "timeout = '1s'", "token_env = 'T'", "allow_insecure = true"] {
+        assert!(parse(&format!("[policy]\n{key}")).unwrap_err().to_string().contains("policy.url"), "{key}");
+    }
 }

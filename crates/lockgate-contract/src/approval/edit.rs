@@ -42,9 +42,10 @@ impl Approval {
     }
 
     /// Whether the record shows what it is bound to: a store that was written into may say anything. Where a secret was taken
-    /// out of the arguments, they cannot be compared.
+    /// out of what is shown, it cannot be compared.
     pub fn shows_what_is_bound(&self) -> bool {
-        let compares = !holds_placeholder(self.arguments.text());
+        let names = self.circumstances.files.keys().map(String::as_str);
+        let compares = !names.chain([self.arguments.text()]).any(holds_placeholder);
         self.approval_id == ApprovalId::from_digest(self.digest)
             && self.shown_text == self.text_of(&self.arguments)
             && (!compares || self.binding(&self.arguments).digest() == self.digest)
@@ -59,6 +60,7 @@ impl Approval {
             arguments,
             attempt: Some(self.attempt).filter(|attempt| *attempt > 1),
             call_id: &self.call_id,
+            circumstances: &self.circumstances,
             definition: self.definition,
             effect: self.effect,
             run_id: &self.run_id,
@@ -68,7 +70,8 @@ impl Approval {
     }
 
     fn text_of(&self, arguments: &Document) -> String {
-        shown_text(&self.tool_name, &self.tool_version, self.effect, self.subject(), arguments)
+        let (tool, version, subject) = (&self.tool_name, &self.tool_version, self.subject());
+        shown_text(tool, version, self.effect, subject, &self.circumstances, arguments)
     }
 
     /// The question as it was asked: what never changes.

@@ -2,20 +2,38 @@
 
 use std::fmt::Write as _;
 
+use crate::approval::Circumstances;
 use crate::document::{Document, Kind, Node};
 use crate::effect::Effect;
 
-/// What a person is shown: tool, effect, subject and the arguments, with every invisible character made visible.
-pub fn shown_text(tool: &str, version: &str, effect: Effect, subject: [&str; 3], arguments: &Document) -> String {
+/// What a person is shown: tool, effect, subject, what the call would meet, and the arguments, with every invisible character
+/// made visible.
+pub fn shown_text(
+    tool: &str,
+    version: &str,
+    effect: Effect,
+    subject: [&str; 3],
+    circumstances: &Circumstances,
+    arguments: &Document,
+) -> String {
     let [tenant, user, agent] = subject;
+    let place = circumstances.environment.as_deref().map(|name| format!(" in environment {}", visible(name)));
     let mut text = format!(
-        "{} {} wants to run with effect {effect}\nfor {} of tenant {}, asked by agent {}\narguments:\n",
+        "{} {} wants to run with effect {effect}{}\nfor {} of tenant {}, asked by agent {}\n",
         visible(tool),
         visible(version),
+        place.unwrap_or_default(),
         visible(user),
         visible(tenant),
         visible(agent),
     );
+    if !circumstances.files.is_empty() {
+        text.push_str("files, as they were when this was asked:\n");
+        for (name, digest) in &circumstances.files {
+            let _ = writeln!(text, "  {}: {digest}", visible(name));
+        }
+    }
+    text.push_str("arguments:\n");
     write_arguments(&mut text, arguments);
     text
 }

@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -18,25 +20,33 @@ fn every_part_of_the_binding_changes_the_digest() {
         arguments: &arguments,
         attempt: None,
         call_id: &call,
+        circumstances: &Circumstances::default(),
         definition: Digest::of_text("t", "a"),
         effect: Effect::Write,
         run_id: &run,
         subject: ["t", "u", "a"],
         tool_name: "tool",
     };
+    let elsewhere = Circumstances { environment: Some("production".to_owned()), ..Circumstances::default() };
+    let with_file = |content| Circumstances {
+        files: [("deploy.sh".to_owned(), Digest::of_text("t", content))].into(),
+        ..Circumstances::default()
+    };
     let changed = [
         Binding { arguments: &other_arguments, ..base.clone() },
         Binding { attempt: Some(2), ..base.clone() },
         Binding { call_id: &other_call, ..base.clone() },
+        Binding { circumstances: &elsewhere, ..base.clone() },
+        Binding { circumstances: &with_file("a"), ..base.clone() },
+        Binding { circumstances: &with_file("b"), ..base.clone() },
         Binding { definition: Digest::of_text("t", "b"), ..base.clone() },
         Binding { effect: Effect::External, ..base.clone() },
         Binding { run_id: &other_run, ..base.clone() },
         Binding { subject: ["t", "ua", ""], ..base.clone() },
         Binding { tool_name: "other", ..base.clone() },
     ];
-    for binding in changed {
-        assert_ne!(binding.digest(), base.digest());
-    }
+    let digests: BTreeSet<Digest> = changed.iter().chain([&base]).map(Binding::digest).collect();
+    assert_eq!(digests.len(), changed.len() + 1);
     let reordered = document("{ \"a\" : 1.0 }");
     assert_eq!(Binding { arguments: &reordered, ..base.clone() }.digest(), base.digest());
 }
@@ -48,10 +58,30 @@ fn what_cannot_be_seen_is_shown() {
         "1.0",
         Effect::External,
         ["demo", "alice", "helper"],
+        &Circumstances::default(),
         &document("{\"to\":\"bob\u{202e}evil\u{200b}\",\"amount\":9007199254740993}"),
     );
+    assert!(!shown.contains("environment") && !shown.contains("files"), "{shown}");
     assert!(shown.contains(r#"  to: "bob\u{202e}evil\u{200b}""#), "{shown}");
     assert!(shown.contains("  amount: 9007199254740993"), "{shown}");
+}
+
+#[test]
+fn where_it_runs_and_what_files_it_meets_is_shown() {
+    let circumstances = Circumstances {
+        environment: Some("pro\u{200b}duction".to_owned()),
+        files: [("deploy\n.sh".to_owned(), Digest::from_bytes([7; 32]))].into(),
+    };
+    let shown =
+        shown_text("run", "1.0", Effect::External, ["demo", "alice", "helper"], &circumstances, &document("{}"));
+    let expected = format!(
+        "run 1.0 wants to run with effect external in environment pro\\u{{200b}}duction\n\
+         for alice of tenant demo, asked by agent helper\n\
+         files, as they were when this was asked:\n  deploy\\u{{a}}.sh: sha256:{}\n\
+         arguments:\n  (none)\n",
+        "07".repeat(32)
+    );
+    assert_eq!(shown, expected);
 }
 
 #[test]
@@ -63,6 +93,7 @@ fn arguments_as_deep_as_can_be_are_bound_too() {
             arguments: &Document::parse(text, Limits::OWN).unwrap(),
             attempt: None,
             call_id: &CallId::new("c"),
+            circumstances: &Circumstances::default(),
             definition: Digest::of_text("t", "a"),
             effect: Effect::Write,
             run_id: &RunId::new("r"),
@@ -86,6 +117,7 @@ fn approval(state: ApprovalState) -> Approval {
         definition: Digest::from_bytes([1; 32]),
         arguments: document(r#"{"amount":123456789012345678901234567890}"#),
         arguments_digest: Digest::from_bytes([2; 32]),
+        circumstances: Circumstances::default(),
         effect: Effect::External,
         tenant: "demo".to_owned(),
         user: "alice".to_owned(),
@@ -219,7 +251,14 @@ proptest! {
 #[test]
 fn arguments_are_shown_plainly() {
     let shown = |arguments: &str| {
-        let text = shown_text("pay", "1.0", Effect::External, ["demo", "alice", "helper"], &document(arguments));
+        let text = shown_text(
+            "pay",
+            "1.0",
+            Effect::External,
+            ["demo", "alice", "helper"],
+            &Circumstances::default(),
+            &document(arguments),
+        );
         text.strip_prefix(
             "pay 1.0 wants to run with effect external\nfor alice of tenant demo, asked by agent helper\narguments:\n",
         )
@@ -244,7 +283,14 @@ fn arguments_are_shown_plainly() {
 
 #[test]
 fn names_and_subjects_are_shown_plainly() {
-    let text = shown_text("pay\u{200b}", "1\n", Effect::Write, ["t\u{202e}", "u\u{0}", "a\u{feff}"], &document("{}"));
+    let text = shown_text(
+        "pay\u{200b}",
+        "1\n",
+        Effect::Write,
+        ["t\u{202e}", "u\u{0}", "a\u{feff}"],
+        &Circumstances::default(),
+        &document("{}"),
+    );
     assert_eq!(
         text,
         "pay\\u{200b} 1\\u{a} wants to run with effect write\nfor u\\u{0} of tenant t\\u{202e}, asked by agent a\\u{feff}\narguments:\n  (none)\n"

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::approval::Proof;
+use crate::approval::{Circumstances, Proof};
 use crate::digest::Digest;
 use crate::effect::Effect;
 use crate::ids::ApprovalId;
@@ -34,6 +34,9 @@ pub struct ApprovalRequested {
     /// Whose yes it needs; absent: that of any one person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approvers: Option<Approvers>,
+    /// What the call would meet where it runs.
+    #[serde(default, skip_serializing_if = "Circumstances::is_empty")]
+    pub circumstances: Circumstances,
 }
 
 /// A person decided, or tried to.

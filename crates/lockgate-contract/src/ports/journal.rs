@@ -1,6 +1,7 @@
 //! The port to the durable truth. Every method is one intention and one atomic commit.
 
 mod claim;
+mod count;
 mod layer;
 
 use std::fmt;
@@ -9,7 +10,8 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-pub use self::claim::{CallerKey, Claim, ClaimRefused, KeyHolder, Per, Quota};
+pub use self::claim::{CallerKey, Claim, ClaimRefused, KeyHolder};
+pub use self::count::{Count, Per, Quota, Seen};
 pub use self::layer::JournalLayer;
 use crate::approval::{Approval, ApprovalState, NotEntitled, Proof};
 use crate::arguments::Arguments;
@@ -92,6 +94,16 @@ pub trait Journal: Send + Sync {
         key: &'a str,
     ) -> BoxFuture<'a, Result<Option<KeyHolder>, JournalError>>;
 
+    /// How many calls were admitted by now, for each of these counts: of the run, on behalf of the subject, of the run's tenant.
+    /// The call that is asked for is none of them.
+    fn admitted<'a>(
+        &'a self,
+        run: &'a RunId,
+        call: &'a CallId,
+        subject: &'a str,
+        counts: &'a [Count],
+    ) -> BoxFuture<'a, Result<Vec<u64>, JournalError>>;
+
     /// Decides a question, and records the decision in its run. A yes decides it once enough different people said it. Answers
     /// with the question, or with the one that an edit puts in its place.
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>>;
@@ -160,13 +172,25 @@ impl Deref for Lease {
 /// The right to drive a run. It ends with this value, and with the process that holds it, however that ends.
 pub struct RunHold {
     lease: Lease,
+    signs: bool,
     _kept: Box<dyn Send + Sync>,
 }
 
 impl RunHold {
     /// A right that ends when `kept` is dropped.
     pub fn new(lease: Lease, kept: impl Send + Sync + 'static) -> Self {
-        Self { lease, _kept: Box::new(kept) }
+        Self { lease, signs: false, _kept: Box::new(kept) }
+    }
+
+    /// The same right, through a journal that signs what is decided in the run.
+    #[must_use]
+    pub fn signed(self) -> Self {
+        Self { signs: true, ..self }
+    }
+
+    /// Whether what is decided in the run is signed.
+    pub fn signs(&self) -> bool {
+        self.signs
     }
 
     /// What to write with.

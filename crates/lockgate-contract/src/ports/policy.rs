@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::arguments::Arguments;
 use crate::digest::Digest;
 use crate::effect::Permission;
-use crate::ports::BoxFuture;
+use crate::ports::{BoxFuture, Counts};
+use crate::run::RunFacts;
 use crate::subject::Subject;
 use crate::tool::ToolSpec;
 
@@ -33,6 +34,10 @@ pub struct PolicyRequest<'a> {
     pub permission: Permission,
     /// The model turn, from zero.
     pub step: u32,
+    /// What the run did so far, and what it may still do.
+    pub run: RunFacts,
+    /// How many calls were admitted, for an engine that wants to know.
+    pub counts: &'a Counts<'a>,
 }
 
 /// The answer, and what determined it.

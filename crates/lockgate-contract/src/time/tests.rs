@@ -1,6 +1,14 @@
 use super::*;
 
 #[test]
+fn what_is_late_can_still_be_read() {
+    let late = Timestamp::from_millis(1_800_000_000_000).after(Duration::MAX);
+    assert_eq!((late, late.to_string()), (Timestamp::LAST, "9999-12-31T23:59:59.999Z".to_owned()));
+    assert_eq!(late.to_string().parse(), Ok(late));
+    assert_eq!(late.after(Duration::from_millis(1)), late);
+}
+
+#[test]
 fn writes_and_reads_known_times() {
     for (millis, text) in [
         (0, "1970-01-01T00:00:00.000Z"),

@@ -2,7 +2,7 @@
 
 mod builder;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +22,9 @@ pub type PreCheck = Arc<dyn Fn(&Arguments) -> Result<(), String> + Send + Sync>;
 
 /// Proves that a call with these arguments is harmless. It answers only `bool`, so it cannot tighten.
 pub type HarmlessWhen = Arc<dyn Fn(&Arguments) -> bool + Send + Sync>;
+
+/// Looks at the files that a call would use: by the names that the call has for them, and what is in them.
+pub type BindsFiles = Arc<dyn Fn(&Arguments) -> Result<BTreeMap<String, Digest>, String> + Send + Sync>;
 
 /// Asks the outside world what became of an attempt whose result was lost.
 pub type Reconcile =
@@ -75,6 +78,7 @@ pub struct ToolSpec {
     error_text: ErrorText,
     pre_check: Option<PreCheck>,
     harmless_when: Option<HarmlessWhen>,
+    binds_files: Option<BindsFiles>,
     definition: Digest,
     reconcile: Option<Reconcile>,
     idempotency_window: Option<Duration>,
@@ -196,6 +200,11 @@ impl ToolSpec {
         self.harmless_when.as_ref()
     }
 
+    /// How it finds the files that a call would use.
+    pub fn binds_files(&self) -> Option<&BindsFiles> {
+        self.binds_files.as_ref()
+    }
+
     /// The digest of everything that a model or a policy can see.
     pub fn definition(&self) -> Digest {
         self.definition
@@ -223,6 +232,9 @@ impl ToolSpec {
         }
         if self.reconcile.is_some() {
             abilities.push("reconcile");
+        }
+        if self.binds_files.is_some() {
+            abilities.push("binds_files");
         }
         abilities
     }

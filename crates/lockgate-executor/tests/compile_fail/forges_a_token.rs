@@ -10,8 +10,8 @@ fn validated<'g>(resolved: Resolved<'g>, arguments_digest: lockgate_contract::di
     Validated { resolved, arguments_digest, prepared: None }
 }
 
-fn authorized<'g>(validated: Validated<'g>) -> Authorized<'g> {
-    Authorized { validated, approval: None, policies: Vec::new() }
+fn authorized<'g>(validated: Validated<'g>, permission: lockgate_contract::effect::Permission) -> Authorized<'g> {
+    Authorized { validated, approval: None, policies: Vec::new(), permission, seen: Vec::new() }
 }
 
 fn recorded<'g>(authorized: Authorized<'g>) -> Recorded<'g> {

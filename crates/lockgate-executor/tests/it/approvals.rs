@@ -1,5 +1,6 @@
 //! An approval lets one call run once, and only the call that was shown (part 5, "approval"; R-167…R-173, S-35…S-45).
 
+mod files;
 mod records;
 
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use lockgate_contract::digest::Digest;
 use lockgate_contract::effect::{Effect, Permission};
 use lockgate_contract::ports::{Journal, Lease, PolicyDecision};
 use lockgate_contract::tool::{Output, ToolSpec};
-use lockgate_executor::Released;
+use lockgate_executor::{GateOptions, Released};
 use lockgate_registry::ReplacementRule;
 
 use crate::bench::{
@@ -169,6 +170,19 @@ async fn a_denial_of_the_policy_stands_above_any_approval() {
         let released = bench.send(&request).await;
         assert_eq!(word(&released), "policy_denied", "{answer:?}"); // S-36, S-38
         assert_eq!(bench.handler_count(), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_time_that_was_shortened_meanwhile_holds_for_a_yes_that_stands() {
+    for (most, expected, runs) in [(3, "approval_expired", 0), (5, "ok", 1)] {
+        let mut bench = bench(Effect::External).await;
+        let request = bench.approved("external").await;
+        bench.clock.pass(Duration::from_mins(4));
+        let approval_max_expires = [(Effect::External, Duration::from_mins(most))].into();
+        bench.resume_under(GateOptions { approval_max_expires, ..GateOptions::default() });
+        assert_eq!(word(&bench.send(&request).await), expected); // S-38
+        assert_eq!(bench.handler_count(), runs);
     }
 }
 

@@ -21,7 +21,7 @@ use lockgate_contract::run::RunKind;
 use lockgate_contract::subject::Subject;
 use lockgate_contract::time::Timestamp;
 use lockgate_contract::tool::ToolSpec;
-use lockgate_executor::{Dispatch, Gate, GateOptions, Open, Released, Request, RunLog, Scope, Settlement, Terms};
+use lockgate_executor::{Dispatch, Gate, GateOptions, Open, Released, Request, RunLog, Scope, Settlement, Terms, Veto};
 use lockgate_journal::MemoryJournal;
 use lockgate_redact::{ScrubberBuilder, SecretValue};
 use lockgate_registry::Registry;
@@ -81,6 +81,7 @@ pub(crate) struct Setup {
     pub(crate) dispatch: Option<Dispatch>,
     /// The names that the run may call; `None` means all.
     pub(crate) allowed: Option<Vec<&'static str>>,
+    pub(crate) vetoes: Vec<Veto>,
 }
 
 impl Setup {
@@ -96,11 +97,17 @@ impl Setup {
             observations: SyntheticObservations::new(),
             dispatch: None,
             allowed: None,
+            vetoes: Vec::new(),
         }
     }
 
     pub(crate) fn policy(mut self, answer: Answer) -> Self {
         self.policy = answer;
+        self
+    }
+
+    pub(crate) fn veto(mut self, veto: Veto) -> Self {
+        self.vetoes.push(veto);
         self
     }
 
@@ -134,6 +141,9 @@ impl Setup {
             .observations(self.observations);
         if let Some(dispatch) = self.dispatch {
             builder = builder.dispatch(dispatch);
+        }
+        for veto in self.vetoes {
+            builder = builder.veto(veto);
         }
         let subject = Subject::default();
         let tools = registry.tools();
@@ -231,6 +241,15 @@ impl Bench {
         self.decide(open.approval_id(), ApprovalState::Granted).await;
         request.terms.requested_before = true;
         request
+    }
+
+    /// The same run, driven on by a process whose operator says other things.
+    pub(crate) fn resume_under(&mut self, options: GateOptions) {
+        let policy = Arc::new(ScriptedPolicy::new(Answer::Native, Arc::clone(&self.counters)));
+        let redactor = Arc::clone(self.gate.redactor());
+        let builder =
+            Gate::builder(Arc::clone(&self.registry), policy, self.journal.clone(), redactor, self.clock.clone());
+        self.gate = builder.options(options).build().unwrap();
     }
 
     pub(crate) fn handler_count(&self) -> usize {

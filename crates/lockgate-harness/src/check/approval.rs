@@ -1,6 +1,6 @@
 //! A question to a person, its answer and its use (R-167…R-174).
 
-use lockgate_contract::approval::{Binding, same};
+use lockgate_contract::approval::{Binding, Circumstances, holds_placeholder, same};
 use lockgate_contract::arguments::Arguments;
 use lockgate_contract::digest::Digest;
 use lockgate_contract::document::Limits;
@@ -33,7 +33,7 @@ impl Ledger {
         if ApprovalId::from_digest(asked.digest) != asked.approval_id {
             let text = format!("approval `{}` is not named after the digest that it binds", asked.approval_id);
             self.report_call(Invariant::ApprovalBinding, place, [event.seq], text);
-        } else if self.bound(place, asked.effect).is_some_and(|digest| digest != asked.digest) {
+        } else if self.bound(place, asked.effect, &asked.circumstances).is_some_and(|digest| digest != asked.digest) {
             let seqs = [self.calls[place].named_at, event.seq];
             let text = format!("approval `{}` binds something else than the call", asked.approval_id);
             self.report_call(Invariant::ApprovalBinding, place, seqs, text);
@@ -45,6 +45,7 @@ impl Ledger {
             digest: asked.digest,
             effect: asked.effect,
             tool_version: asked.tool_version,
+            circumstances: asked.circumstances,
             expires_at: asked.expires_at,
             approvers: asked.approvers,
             yeses: Vec::new(),
@@ -55,13 +56,17 @@ impl Ledger {
     }
 
     /// The digest over everything that an approval of this call names, where the events say all of it.
-    fn bound(&self, place: usize, effect: Effect) -> Option<Digest> {
+    fn bound(&self, place: usize, effect: Effect, circumstances: &Circumstances) -> Option<Digest> {
         let (call, start) = (&self.calls[place], self.start.as_ref()?);
         let CallArguments::Exact(arguments) = &call.arguments else { return None };
+        if circumstances.files.keys().any(|name| holds_placeholder(name)) {
+            return None;
+        }
         let binding = Binding {
             arguments: arguments.document(),
             attempt: u32::try_from(call.starts.len()).ok().filter(|started| *started > 0).map(|started| started + 1),
             call_id: &call.id,
+            circumstances,
             definition: start.binding.allowed.definition(&call.tool_name)?,
             effect,
             run_id: self.run_id.as_ref()?,
@@ -168,6 +173,7 @@ impl Ledger {
         let Some(question) = self.question(place, event, id) else { return };
         let (seq, effect, expires_at, answer) = (question.seq, question.effect, question.expires_at, question.answer);
         let (tool_version, approvers) = (question.tool_version.clone(), question.approvers.clone());
+        let circumstances = question.circumstances.clone();
         if let Some((_, before)) = answer {
             let text = format!("approval `{id}` is edited after it was decided");
             self.report_call(Invariant::ApprovalOrder, place, [before, event.seq], text);
@@ -192,7 +198,7 @@ impl Ledger {
         if ApprovalId::from_digest(edited.digest) != edited.edited_as {
             let text = format!("approval `{}` is not named after the digest that it binds", edited.edited_as);
             self.report_call(Invariant::ApprovalBinding, place, [event.seq], text);
-        } else if self.bound(place, effect).is_some_and(|digest| digest != edited.digest) {
+        } else if self.bound(place, effect, &circumstances).is_some_and(|digest| digest != edited.digest) {
             let text = format!("approval `{}` binds something else than the edited call", edited.edited_as);
             self.report_call(Invariant::ApprovalBinding, place, [seq, event.seq], text);
         }
@@ -203,6 +209,7 @@ impl Ledger {
             digest: edited.digest,
             effect,
             tool_version,
+            circumstances,
             expires_at,
             approvers,
             yeses: Vec::new(),

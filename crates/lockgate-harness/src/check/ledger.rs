@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use lockgate_contract::approval::Circumstances;
 use lockgate_contract::arguments::Arguments;
 use lockgate_contract::digest::Digest;
 use lockgate_contract::effect::Effect;
@@ -159,6 +160,7 @@ pub(super) struct Question {
     pub(super) digest: Digest,
     pub(super) effect: Effect,
     pub(super) tool_version: String,
+    pub(super) circumstances: Circumstances,
     pub(super) expires_at: Timestamp,
     /// Whose yes it needs.
     pub(super) approvers: Option<Approvers>,

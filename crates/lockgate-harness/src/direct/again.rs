@@ -64,6 +64,7 @@ impl Runner {
         let call = tool_call(approval.call_id, approval.step, direct.tool_name, direct.arguments_text);
         let terms = Terms {
             requested_before: true,
+            run: live.state.facts(&call.call_id),
             approval: Some(approval_id.clone()),
             attempt: known.as_ref().map_or(0, |known| known.attempts).saturating_add(1),
             unknown_before: known.as_ref().is_some_and(|known| known.unknown_before),
@@ -126,7 +127,10 @@ impl Runner {
         let mut request = again(lost);
         request.terms.unknown_before = true;
         match live.state.recovery(lost, self.gate.clock().now()) {
-            Recovery::RunAgain => return self.gate_direct(live, request).await,
+            Recovery::RunAgain => {
+                request.terms.run = live.state.facts(&lost.call_id);
+                return self.gate_direct(live, request).await;
+            }
             Recovery::Ask => {
                 reopen(live).await?;
                 let mut question = request.clone();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use lockgate_contract::digest::Digest;
 use lockgate_contract::ids::ApprovalId;
 use lockgate_contract::outcome::{Code, Status};
-use lockgate_contract::run::{Limit, RunKind};
+use lockgate_contract::run::{Limit, RunFacts, RunKind};
 use lockgate_contract::time::Timestamp;
 use lockgate_executor::{EarlierCall, Terms};
 
@@ -42,7 +42,7 @@ impl RunState {
             if call.is_lost() || call.attempts > 0 && call.unknown_before {
                 match self.recovery(call, facts.now) {
                     Recovery::RunAgain => {}
-                    Recovery::Ask => return Command::Reconcile(Planned::lost(turn, call)),
+                    Recovery::Ask => return Command::Reconcile(Box::new(Planned::lost(turn, call))),
                     Recovery::Unknown => return Command::Settle(vec![lost(turn, call)]),
                 }
             }
@@ -119,6 +119,15 @@ impl RunState {
         let asked = usize::try_from(self.questions()).unwrap_or(usize::MAX).saturating_add(beside);
         planned.terms.may_ask =
             budget.max_questions.is_none_or(|most| asked < usize::try_from(most).unwrap_or(usize::MAX));
+        let facts_of_run = self.facts(&call.call_id);
+        let reads_beside = u32::try_from(beside).unwrap_or(u32::MAX);
+        planned.terms.run = RunFacts {
+            calls: facts_of_run.calls.saturating_add(reads_beside),
+            actions_left: facts_of_run.actions_left.map(|left| left.saturating_sub(reads_beside)),
+            questions: facts_of_run.questions.saturating_add(reads_beside),
+            questions_left: facts_of_run.questions_left.map(|left| left.saturating_sub(reads_beside)),
+            ..facts_of_run
+        };
         planned.terms.may_retry = used < usize::try_from(budget.max_retries).unwrap_or(usize::MAX);
         planned
     }

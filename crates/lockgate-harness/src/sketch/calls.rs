@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use lockgate_contract::approval::Circumstances;
 use lockgate_contract::arguments::Arguments;
 use lockgate_contract::call::ActionLanguage;
 use lockgate_contract::digest::Digest;
@@ -69,6 +70,7 @@ impl Sketch {
             policies: Vec::new(),
             because: None,
             approvers: None,
+            circumstances: Circumstances::default(),
         };
         self.push(Some(call), &Body::ApprovalRequested(body))
     }

@@ -189,7 +189,7 @@ fn the_deadline_is_the_start_and_the_budget_and_the_time_that_nobody_used() {
     sketch.pass(5).resumed(Some(Budget { deadline_ms: 300, ..Budget::default() }));
     assert_eq!(sketch.state().deadline(), at(355));
     sketch.resumed(Some(Budget { deadline_ms: u64::MAX, ..Budget::default() }));
-    assert_eq!(sketch.state().deadline(), Timestamp::from_millis(i64::MAX));
+    assert_eq!(sketch.state().deadline(), Timestamp::LAST);
     sketch.resumed(Some(Budget { deadline_ms: 1000, ..Budget::default() }));
     assert_eq!(sketch.state().deadline(), at(1055));
 }

@@ -15,7 +15,7 @@ use lockgate_contract::ports::{
 use lockgate_contract::run::{Budget, RunBinding, RunStatus};
 use lockgate_contract::subject::Subject;
 use lockgate_contract::time::Timestamp;
-use lockgate_executor::{Dispatch, Gate, GateOptions, Observer};
+use lockgate_executor::{Dispatch, Gate, GateBuilder, GateOptions, Observer, Veto};
 use lockgate_harness::{AgentRun, Resume, RunError, RunResult, RunState, Runner, RunnerOptions};
 use lockgate_journal::{MemoryJournal, SqliteJournal};
 use lockgate_policy::NativePolicy;
@@ -98,6 +98,7 @@ pub(crate) struct Bench {
     pub(crate) dispatch: Option<Dispatch>,
     pub(crate) policy: Arc<dyn PolicyEngine>,
     pub(crate) options: GateOptions,
+    pub(crate) vetoes: Vec<Veto>,
     /// Each sees every accepted event, in order.
     pub(crate) observers: Vec<Observer>,
     /// Stops the runs of the runners that are made from here on.
@@ -139,6 +140,7 @@ impl Bench {
             dispatch: None,
             policy: Arc::new(NativePolicy::new()),
             options: GateOptions { approval_expires: OPEN_FOR, ..GateOptions::default() },
+            vetoes: Vec::new(),
             observers: Vec::new(),
             cancel: CancellationToken::new(),
         }
@@ -167,6 +169,7 @@ impl Bench {
         if let Some(dispatch) = &self.dispatch {
             gate = gate.dispatch(dispatch.clone());
         }
+        let gate = self.vetoes.iter().cloned().fold(gate, GateBuilder::veto);
         let observers = self.observers.clone();
         let options = RunnerOptions {
             parallel_reads: self.parallel_reads,

@@ -15,6 +15,7 @@ mod model;
 mod models;
 mod observers;
 mod parallel;
+mod past;
 mod recovery;
 mod runs;
 mod secrets;

@@ -1,6 +1,17 @@
 use super::*;
 
 #[test]
+fn a_files_digest_is_over_what_is_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a");
+    std::fs::write(&path, "abc").unwrap();
+    let digest = content_digest(&path).unwrap().to_string();
+    assert_eq!(digest, "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"); // FIPS 180-4
+    assert!(content_digest(folder.path()).is_err());
+    assert!(content_digest(&folder.path().join("none")).is_err());
+}
+
+#[test]
 fn appending_makes_the_file_and_adds_at_its_end() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.count");
@@ -80,4 +91,27 @@ fn a_name_that_is_not_utf8_is_an_error() {
     let error = names_in(folder.path()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidData);
     assert_eq!(error.to_string(), "the name `b\u{fffd}` is not UTF-8");
+}
+
+#[test]
+fn a_file_is_replaced_whole_and_keeps_its_permissions() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rules");
+    assert_eq!(replace(&path, b"old", b"new").unwrap_err().kind(), ErrorKind::NotFound);
+    append_and_sync(&path, b"old, and longer").unwrap();
+    #[cfg(unix)]
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o640)).unwrap();
+    let before = std::fs::metadata(&path).unwrap().permissions();
+    assert_eq!(replace(&path, b"another", b"new").unwrap_err().kind(), ErrorKind::ResourceBusy);
+    assert_eq!(names_in(folder.path()).unwrap(), ["rules"]);
+    replace(&path, b"old, and longer", b"new").unwrap();
+    assert_eq!((read(&path).unwrap(), std::fs::metadata(&path).unwrap().permissions()), (b"new".to_vec(), before));
+    assert_eq!(names_in(folder.path()).unwrap(), ["rules"]);
+    // Somebody else is about to replace it: one of both has to come later.
+    append_and_sync(&folder.path().join("rules.new"), b"another's").unwrap();
+    assert_eq!(replace(&path, b"new", b"third").unwrap_err().kind(), ErrorKind::AlreadyExists);
+    assert_eq!(
+        (read(&path).unwrap(), read(&folder.path().join("rules.new")).unwrap()),
+        (b"new".to_vec(), b"another's".to_vec())
+    );
 }

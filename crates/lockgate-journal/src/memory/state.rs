@@ -7,8 +7,8 @@ use lockgate_contract::document::Document;
 use lockgate_contract::event::{Chain, Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
-    Appended, ApprovalFilter, CallState, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, KeptCall,
-    KeyHolder, Lease, NewRun, Per, Quota, RunFilter, RunRecord, Settling,
+    Appended, ApprovalFilter, CallState, Claim, ClaimRefused, Count, Decision, DecisionRefused, JournalError, KeptCall,
+    KeyHolder, Lease, NewRun, Per, RunFilter, RunRecord, Settling,
 };
 use lockgate_contract::run::{RunKind, RunStatus};
 use lockgate_contract::time::Timestamp;
@@ -119,8 +119,12 @@ impl State {
             let stored = self.keys.get(&(key.tenant.clone(), key.key.clone())).cloned();
             rules::key_is_free(stored, lease, &claim.call_id, key, now)?;
         }
+        let admitted = |count: &Count| self.admitted(lease, &claim.call_id, &claim.subject, count, now);
         for quota in &claim.quotas {
-            rules::within_quota(quota, self.admitted(lease, &claim, quota, now))?;
+            rules::within_quota(quota, admitted(&quota.count))?;
+        }
+        for seen in &claim.seen {
+            rules::still_holds(seen, admitted(&seen.count))?;
         }
         if let Some((approval, digest)) = &claim.approval {
             let mut approval = self.approvals.iter_mut().find(|known| known.approval_id == *approval);
@@ -155,20 +159,20 @@ impl State {
         Ok(run.append(events, now))
     }
 
-    /// How many other calls count for a quota.
-    fn admitted(&self, run: &RunId, claim: &Claim, quota: &Quota, now: Timestamp) -> u64 {
+    /// How many calls count, but for this one.
+    pub(super) fn admitted(&self, run: &RunId, call: &CallId, subject: &str, count: &Count, now: Timestamp) -> u64 {
         let tenant = self.places.get(run).map(|place| &self.runs[*place].record.tenant);
-        let counted = self.runs.iter().map(|run| (&run.record, &run.calls)).filter(|(record, _)| match quota.per {
+        let counted = self.runs.iter().map(|run| (&run.record, &run.calls)).filter(|(record, _)| match count.per {
             Per::Run => record.run_id == *run,
             Per::Subject | Per::Tenant => Some(&record.tenant) == tenant,
         });
         let calls = counted.flat_map(|(record, calls)| calls.values().map(move |call| (&record.run_id, call)));
-        let counts = calls.filter(|(id, call)| {
-            (*id != run || call.call_id != claim.call_id)
-                && call.started_at.is_some_and(|at| at > quota.since(now))
-                && quota.tool.as_ref().is_none_or(|tool| call.tool_name.as_ref() == Some(tool))
-                && quota.effect.is_none_or(|effect| call.effect.as_deref() == Some(effect.word()))
-                && (quota.per != Per::Subject || call.subject.as_ref() == Some(&claim.subject))
+        let counts = calls.filter(|(id, other)| {
+            (*id != run || other.call_id != *call)
+                && other.started_at.is_some_and(|at| at > count.since(now))
+                && count.tool.as_ref().is_none_or(|tool| other.tool_name.as_ref() == Some(tool))
+                && count.effect.is_none_or(|effect| other.effect.as_deref() == Some(effect.word()))
+                && (count.per != Per::Subject || other.subject.as_deref() == Some(subject))
         });
         counts.count() as u64
     }

@@ -2,13 +2,15 @@
 
 use futures_util::future::try_join;
 use lockgate_contract::approval::{Approval, ApprovalState};
+use lockgate_contract::effect::Effect;
 use lockgate_contract::event::{Event, EventType};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
-use lockgate_contract::ports::{ApprovalFilter, JournalError, KeyHolder, RunFilter, RunRecord};
+use lockgate_contract::ports::{ApprovalFilter, Count, JournalError, KeyHolder, Per, RunFilter, RunRecord};
 use lockgate_contract::run::RunStatus;
 use lockgate_contract::time::Timestamp;
 use tokio_postgres::Row;
 
+use super::connection::Values;
 use super::statements::Statement;
 use super::transaction::{Transaction, get};
 use crate::rules::{StoredCall, call_state};
@@ -70,6 +72,31 @@ pub(super) async fn key_holder(
         request: stored::digest(request)?,
     };
     Ok(Some((holder, Timestamp::from_millis(get(&row, 3)?))))
+}
+
+/// Which call numbers are asked for, and whose: tenant, run, call and subject.
+pub(super) type Asking<'a> = (&'a str, &'a RunId, &'a CallId, &'a str);
+
+/// How many calls count, but for this one.
+pub(super) async fn admitted(
+    transaction: &Transaction<'_>,
+    (tenant, run, call, subject): Asking<'_>,
+    count: &Count,
+    now: Timestamp,
+) -> Result<u64, JournalError> {
+    let only_run = (count.per == Per::Run).then(|| run.as_str());
+    let subject = (count.per == Per::Subject).then_some(subject);
+    let values: Values<'_> = &[
+        &tenant,
+        &run.as_str(),
+        &only_run,
+        &call.as_str(),
+        &count.since(now).as_millis(),
+        &count.tool,
+        &count.effect.map(Effect::word),
+        &subject,
+    ];
+    number(get(&transaction.one(Statement::Admitted, values).await?, 0)?)
 }
 
 /// The run that a question is about.

@@ -9,13 +9,12 @@ use std::time::Duration;
 use futures_util::future::{try_join, try_join3};
 use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::document::Document;
-use lockgate_contract::effect::Effect;
 use lockgate_contract::event::{Chain, NewEvent};
 use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{
     Appended, CallState, CallerKey, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, Lease, NewRun, Per,
-    Quota, Settling, StoredArtifact,
+    Settling, StoredArtifact,
 };
 use lockgate_contract::time::Timestamp;
 
@@ -23,9 +22,9 @@ use super::append::add;
 use super::connection::Values;
 use super::read;
 use super::statements::Statement;
-use super::transaction::{Locked, Transaction, get};
+use super::transaction::{Locked, Transaction};
 use crate::rules::{self, Decided};
-use crate::stored::{column, kind_word, number, yeses};
+use crate::stored::{column, kind_word, yeses};
 
 /// Makes a run with its first event. The lease of its maker stands for `ttl`.
 pub(super) async fn create_run(
@@ -144,8 +143,18 @@ pub(super) async fn claim(
         take_key(transaction, lease, &claim.call_id, key, locked.now).await?;
         reach(Point::ClaimCallerKey);
     }
+    let counts = claim.quotas.iter().map(|quota| &quota.count).chain(claim.seen.iter().map(|seen| &seen.count));
+    // A run is locked, a tenant is not: whoever counts its calls waits for whoever does.
+    if counts.clone().any(|count| count.per != Per::Run) {
+        transaction.row(Statement::CountAlone, &[&locked.tenant]).await?;
+    }
+    let now = locked.now;
+    let of: read::Asking<'_> = (&locked.tenant, lease, &claim.call_id, &claim.subject);
     for quota in &claim.quotas {
-        rules::within_quota(quota, admitted(transaction, &locked, lease, claim, quota).await?)?;
+        rules::within_quota(quota, read::admitted(transaction, of, &quota.count, now).await?)?;
+    }
+    for seen in &claim.seen {
+        rules::still_holds(seen, read::admitted(transaction, of, &seen.count, now).await?)?;
     }
     if let Some((_, digest)) = wanted {
         rules::usable(approval.as_ref(), lease, &claim.call_id, digest, locked.now)?;
@@ -180,32 +189,6 @@ pub(super) async fn claim(
     let started = transaction.execute_to(Point::ClaimCall, Statement::Claim, start);
     let (_, _, appended) = try_join3(consume, started, add(transaction, locked, events)).await?;
     Ok(appended)
-}
-
-/// How many other calls count for a quota. A run is locked, a tenant is not: whoever counts its calls waits for whoever does.
-async fn admitted(
-    transaction: &Transaction<'_>,
-    locked: &Locked,
-    run: &RunId,
-    claim: &Claim,
-    quota: &Quota,
-) -> Result<u64, JournalError> {
-    if quota.per != Per::Run {
-        transaction.row(Statement::CountAlone, &[&locked.tenant]).await?;
-    }
-    let only_run = (quota.per == Per::Run).then(|| run.as_str());
-    let subject = (quota.per == Per::Subject).then_some(claim.subject.as_str());
-    let values: Values<'_> = &[
-        &locked.tenant,
-        &run.as_str(),
-        &only_run,
-        &claim.call_id.as_str(),
-        &quota.since(locked.now).as_millis(),
-        &quota.tool,
-        &quota.effect.map(Effect::word),
-        &subject,
-    ];
-    number(get(&transaction.one(Statement::Admitted, values).await?, 0)?)
 }
 
 /// Keeps a caller's key for a call, unless another request has it.

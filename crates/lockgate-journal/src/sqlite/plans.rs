@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lockgate_contract::approval::{Approval, ApprovalState};
+use lockgate_contract::approval::{Approval, ApprovalState, Circumstances};
 use lockgate_contract::digest::Digest;
 use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::effect::Effect;
@@ -59,6 +59,7 @@ fn claim(call: &CallId, attempt: u32, approval: Option<(ApprovalId, Digest)>) ->
         caller_key: Some(key),
         subject: "subject:default/local/agent".to_owned(),
         quotas: Vec::new(),
+        seen: Vec::new(),
     }
 }
 
@@ -73,6 +74,7 @@ fn question(run: &RunId, id: &ApprovalId) -> Approval {
         definition: Digest::of_text("test", "definition"),
         arguments: Document::parse("{}", Limits::OUTPUT).unwrap(),
         arguments_digest: Digest::of_text("test", "arguments"),
+        circumstances: Circumstances::default(),
         effect: Effect::External,
         tenant: "t".to_owned(),
         user: "u".to_owned(),

@@ -1,9 +1,10 @@
 //! Queries.
 
 use lockgate_contract::approval::{Approval, ApprovalState};
+use lockgate_contract::effect::Effect;
 use lockgate_contract::event::{Event, EventType};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
-use lockgate_contract::ports::{ApprovalFilter, JournalError, KeyHolder, RunFilter, RunRecord};
+use lockgate_contract::ports::{ApprovalFilter, Count, JournalError, KeyHolder, Per, RunFilter, RunRecord};
 use lockgate_contract::run::RunStatus;
 use lockgate_contract::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
@@ -65,6 +66,45 @@ pub(super) fn key_holder(
         Ok((holder, Timestamp::from_millis(get(row, 3)?)))
     })
 }
+
+/// How many calls count, but for this one.
+pub(super) fn admitted(
+    connection: &Connection,
+    run: &RunId,
+    call: &CallId,
+    subject: &str,
+    count: &Count,
+    now: Timestamp,
+) -> Result<u64, JournalError> {
+    let sql = match count.per {
+        Per::Run => ADMITTED_OF_RUN,
+        Per::Subject | Per::Tenant => ADMITTED,
+    };
+    let parameters = params![
+        run.as_str(),
+        call.as_str(),
+        count.since(now).as_millis(),
+        count.tool,
+        count.effect.map(Effect::word),
+        (count.per == Per::Subject).then_some(subject),
+    ];
+    let counted: i64 =
+        connection.prepare_cached(sql).map_err(storage)?.query_row(parameters, |row| row.get(0)).map_err(storage)?;
+    number(counted)
+}
+
+/// Calls of the tenant of run `?1`, but for call `?2` of that run.
+pub(super) const ADMITTED: &str = "
+    SELECT count(*) FROM call
+    WHERE started_at IS NOT NULL AND started_at > ?3 AND (run_id <> ?1 OR call_id <> ?2)
+      AND (?4 IS NULL OR tool_name = ?4) AND (?5 IS NULL OR effect = ?5) AND (?6 IS NULL OR subject = ?6)
+      AND (SELECT tenant FROM run WHERE run.run_id = call.run_id) = (SELECT tenant FROM run WHERE run.run_id = ?1)";
+
+/// The same for the run alone.
+pub(super) const ADMITTED_OF_RUN: &str = "
+    SELECT count(*) FROM call
+    WHERE run_id = ?1 AND call_id <> ?2 AND started_at > ?3
+      AND (?4 IS NULL OR tool_name = ?4) AND (?5 IS NULL OR effect = ?5) AND (?6 IS NULL OR subject = ?6)";
 
 /// Runs, newest first.
 pub(super) fn runs(connection: &Connection, filter: &RunFilter) -> Result<Vec<RunRecord>, JournalError> {

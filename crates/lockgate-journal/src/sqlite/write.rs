@@ -4,13 +4,12 @@
 use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::digest::Digest;
 use lockgate_contract::document::Document;
-use lockgate_contract::effect::Effect;
 use lockgate_contract::event::{Chain, Event, NewEvent};
 use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{
-    Appended, CallerKey, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, Lease, NewRun, Per, Quota,
-    Settling, StoredArtifact,
+    Appended, CallerKey, Claim, ClaimRefused, Decision, DecisionRefused, JournalError, Lease, NewRun, Settling,
+    StoredArtifact,
 };
 use lockgate_contract::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Params, params};
@@ -245,8 +244,12 @@ pub(super) fn claim(
         return Err(ClaimRefused::AlreadyClaimed);
     }
     reach(Point::ClaimCall);
+    let admitted = |count| read::admitted(connection, lease, &claim.call_id, &claim.subject, count, now);
     for quota in &claim.quotas {
-        rules::within_quota(quota, admitted(connection, lease, claim, quota, now)?)?;
+        rules::within_quota(quota, admitted(&quota.count)?)?;
+    }
+    for seen in &claim.seen {
+        rules::still_holds(seen, admitted(&seen.count)?)?;
     }
     if let Some(key) = &claim.caller_key {
         take_key(connection, lease, &claim.call_id, key, now)?;
@@ -273,45 +276,6 @@ pub(super) fn claim(
     }
     Ok(add(connection, lease, events, now)?)
 }
-
-/// How many other calls count for a quota.
-fn admitted(
-    connection: &Connection,
-    run: &RunId,
-    claim: &Claim,
-    quota: &Quota,
-    now: Timestamp,
-) -> Result<u64, JournalError> {
-    let sql = match quota.per {
-        Per::Run => ADMITTED_OF_RUN,
-        Per::Subject | Per::Tenant => ADMITTED,
-    };
-    let subject = (quota.per == Per::Subject).then_some(&claim.subject);
-    let parameters = params![
-        run.as_str(),
-        claim.call_id.as_str(),
-        quota.since(now).as_millis(),
-        quota.tool,
-        quota.effect.map(Effect::word),
-        subject,
-    ];
-    let counted: i64 =
-        connection.prepare_cached(sql).map_err(storage)?.query_row(parameters, |row| row.get(0)).map_err(storage)?;
-    stored::number(counted)
-}
-
-/// Calls of the tenant of run `?1`, but for call `?2` of that run.
-pub(super) const ADMITTED: &str = "
-    SELECT count(*) FROM call
-    WHERE started_at IS NOT NULL AND started_at > ?3 AND (run_id <> ?1 OR call_id <> ?2)
-      AND (?4 IS NULL OR tool_name = ?4) AND (?5 IS NULL OR effect = ?5) AND (?6 IS NULL OR subject = ?6)
-      AND (SELECT tenant FROM run WHERE run.run_id = call.run_id) = (SELECT tenant FROM run WHERE run.run_id = ?1)";
-
-/// The same for the run alone.
-pub(super) const ADMITTED_OF_RUN: &str = "
-    SELECT count(*) FROM call
-    WHERE run_id = ?1 AND call_id <> ?2 AND started_at > ?3
-      AND (?4 IS NULL OR tool_name = ?4) AND (?5 IS NULL OR effect = ?5) AND (?6 IS NULL OR subject = ?6)";
 
 /// Keeps a caller's key for a call, unless another request has it.
 fn take_key(

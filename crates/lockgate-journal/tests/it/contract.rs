@@ -41,6 +41,7 @@ macro_rules! contract {
 mod approvals;
 mod approvers;
 mod calls;
+mod counts;
 mod handles;
 mod keys;
 mod leases;

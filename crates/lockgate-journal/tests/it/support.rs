@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use lockgate_contract::approval::{Approval, ApprovalState};
+use lockgate_contract::approval::{Approval, ApprovalState, Circumstances};
 use lockgate_contract::digest::Digest;
 use lockgate_contract::document::{Document, Limits};
 use lockgate_contract::effect::{Effect, EffectState};
@@ -194,6 +194,7 @@ pub(crate) fn approval(run: &RunId, id: &str) -> Approval {
         definition: Digest::of_text("test", "definition"),
         arguments: document("{ \"amount\" : 123456789012345678901234567890.10 ,\n \"to\": \"bøb\" }"),
         arguments_digest: Digest::of_text("test", "arguments"),
+        circumstances: Circumstances::default(),
         effect: Effect::External,
         tenant: "tenant".to_owned(),
         user: "user".to_owned(),
@@ -237,6 +238,7 @@ pub(crate) fn claim(call: &CallId, attempt: u32, approval: Option<&str>) -> Clai
         caller_key: None,
         subject: "subject:default/local/agent".to_owned(),
         quotas: Vec::new(),
+        seen: Vec::new(),
     }
 }
 

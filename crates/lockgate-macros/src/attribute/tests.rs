@@ -53,8 +53,8 @@ fn times_have_units() {
 #[test]
 fn paths_are_handed_on() {
     assert_eq!(
-        calls("pre_check = a, harmless_when = b::c, reconcile = d"),
-        ".pre_check(a).harmless_when(b::c).reconcile(d)"
+        calls("pre_check = a, harmless_when = b::c, reconcile = d, binds_files = e"),
+        ".pre_check(a).harmless_when(b::c).reconcile(d).binds_files(e)"
     );
 }
 

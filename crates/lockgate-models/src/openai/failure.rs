@@ -1,10 +1,10 @@
 //! What went wrong on the way to an answer, as a typed error. Nothing here retries (S-27): the harness decides.
 
-use std::error::Error;
 use std::time::Duration;
 
 use lockgate_contract::document::{Document, Node};
 use lockgate_contract::ports::ModelError;
+use lockgate_host::http::{BodyError, explain};
 use reqwest::header::{DATE, HeaderMap, HeaderName, RETRY_AFTER};
 
 /// The most characters that are kept of a provider's message.
@@ -54,18 +54,15 @@ pub(super) fn from_transport(error: reqwest::Error) -> ModelError {
     if error.is_timeout() {
         return ModelError::TimedOut;
     }
-    // The URL is the operator's own and says nothing here; the causes below say it all.
-    let error = error.without_url();
-    let mut detail = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        let text = inner.to_string();
-        if !detail.contains(&text) {
-            detail = format!("{detail}: {text}");
-        }
-        cause = inner.source();
+    ModelError::Unreachable { detail: cut(&explain(error)) }
+}
+
+/// The error of a body that cannot be had.
+pub(super) fn from_body(error: BodyError, limit: usize) -> ModelError {
+    match error {
+        BodyError::TooLarge => ModelError::InvalidResponse { detail: format!("the body is larger than {limit} bytes") },
+        BodyError::Broken(error) => from_transport(error),
     }
-    ModelError::Unreachable { detail: cut(&detail) }
 }
 
 /// The text for people inside an error, where it has one.

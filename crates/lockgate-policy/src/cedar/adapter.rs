@@ -1,6 +1,9 @@
 //! The one place that knows the crate `cedar-policy`: everything around it speaks of rules, tools and subjects.
 
 mod names;
+mod partial;
+#[cfg(feature = "prove")]
+mod symbolic;
 mod value;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -17,6 +20,9 @@ use lockgate_contract::subject::Subject;
 use miette::Diagnostic;
 
 pub(super) use self::names::{Principal, Uid};
+pub(super) use self::partial::Partial;
+#[cfg(feature = "prove")]
+pub(super) use self::symbolic::{Formula, Found, Solver, Unsolved};
 pub(super) use self::value::Value;
 use super::tools::ToolFacts;
 
@@ -162,9 +168,22 @@ pub(super) fn validate<'r>(schema: &Schema, rules: impl Iterator<Item = (&'r str
 }
 
 impl Parsed {
+    /// As it was written, with its annotations.
+    pub(super) fn source(&self) -> String {
+        self.policy.to_cedar().unwrap_or_default()
+    }
+
     /// Whether it forbids what it applies to.
     pub(super) fn forbids(&self) -> bool {
         self.policy.effect() == Effect::Forbid
+    }
+
+    /// The one tool whose calls it is about, where its scope names one.
+    pub(super) fn only_tool(&self) -> Option<String> {
+        match self.policy.action_constraint() {
+            ActionConstraint::Eq(uid) => Uid(uid).called_tool(),
+            ActionConstraint::Any | ActionConstraint::In(_) => None,
+        }
     }
 
     /// Whether its action and its resource can be those of calls of this tool.
@@ -225,22 +244,23 @@ impl Set {
         }
         Ok(Self(set))
     }
+
+    /// The same without some of them.
+    pub(super) fn without(&self, ids: &[&str]) -> Result<Self, String> {
+        let mut set = self.0.clone();
+        for id in ids {
+            set.remove_static(PolicyId::new(id)).map_err(|error| error.to_string())?;
+        }
+        Ok(Self(set))
+    }
 }
 
 impl World {
     /// This subject, which is this principal, before this tool.
     pub(super) fn new(tool: &ToolFacts, subject: &Subject, principal: Principal) -> Result<Self, String> {
-        let words =
-            |words: &mut dyn Iterator<Item = &String>| Value::set(words.map(|word| Value::string(word)).collect()).0;
         let Principal { agent: principal, roles } = principal;
         let (action, resource) = (tool.action.0.clone(), tool.resource.0.clone());
-        let agent = HashMap::from([
-            ("tenant".to_owned(), Value::string(&subject.tenant).0),
-            ("user".to_owned(), Value::string(&subject.user).0),
-            ("level".to_owned(), Value::string(subject.level.word()).0),
-            ("scopes".to_owned(), words(&mut subject.scopes.iter())),
-            ("domains".to_owned(), words(&mut subject.domains.iter())),
-        ]);
+        let agent = Principal::attributes(subject).into_iter().map(|(name, value)| (name, value.0)).collect();
         let facts = tool.attributes().map(|(name, value)| (name, value.0)).collect();
         let group = HashSet::from([tool.group.0.clone()]);
         let entities = [

@@ -7,13 +7,14 @@
 //! A line that begins so, anywhere in a file; the object may go on over the comment lines below. It is about the whole set, not
 //! the rules next to it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lockgate_contract::arguments::Arguments;
 use lockgate_contract::document::{Document, Limits, Node};
 use lockgate_contract::effect::{Effect, Permission};
 use lockgate_contract::nearest::nearest;
 use lockgate_contract::ports::PolicyDecision;
+use lockgate_contract::run::RunFacts;
 use lockgate_contract::subject::Subject;
 use lockgate_contract::time::Timestamp;
 use serde::de::DeserializeOwned;
@@ -33,14 +34,30 @@ pub(super) struct Example {
     pub(super) arguments: Arguments,
     pub(super) permission: Permission,
     pub(super) step: u32,
+    pub(super) run: RunFacts,
+    /// By name; those that are not given are zero.
+    pub(super) counts: BTreeMap<String, u64>,
     pub(super) now: Timestamp,
 }
 
 /// When examples happen that do not say when: noon, on a working day.
-const NOON: Timestamp = Timestamp::from_millis(1_767_355_200_000);
+pub(super) const NOON: Timestamp = Timestamp::from_millis(1_767_355_200_000);
 
-const KEYS: [&str; 11] =
-    ["tool", "input", "tenant", "user", "agent", "roles", "domains", "level", "permission", "step", "now"];
+const KEYS: [&str; 13] = [
+    "tool",
+    "input",
+    "tenant",
+    "user",
+    "agent",
+    "roles",
+    "domains",
+    "level",
+    "permission",
+    "step",
+    "run",
+    "counts",
+    "now",
+];
 
 const FORM: &str = "write `// expect: ask {\"tool\": \"NAME\", \"input\": {…}}`, with `allow`, `ask` or `deny`";
 
@@ -145,9 +162,28 @@ impl Reader<'_> {
             arguments: arguments(object, tool)?,
             permission: decoded::<Permission>(object, "permission")?.unwrap_or(tool.permission),
             step: decoded(object, "step")?.unwrap_or(0),
+            run: decoded(object, "run")?.unwrap_or_default(),
+            counts: self.counts(object)?,
             now: decoded(object, "now")?.unwrap_or(NOON),
             tool: name,
         })
+    }
+}
+
+impl Reader<'_> {
+    fn counts(&self, object: Node<'_>) -> Result<BTreeMap<String, u64>, Wrong> {
+        let counts: BTreeMap<String, u64> = decoded(object, "counts")?.unwrap_or_default();
+        let names = || self.tools.counts.keys().map(String::as_str);
+        match counts.keys().find(|name| !self.tools.counts.contains_key(*name)) {
+            None => Ok(counts),
+            Some(unknown) => {
+                let hint = nearest(unknown, names()).map_or_else(
+                    || "a count is a `[[quota]]` of the run file that has a `name`".to_owned(),
+                    |near| format!("did you mean `{near}`?"),
+                );
+                Err((format!("no count has the name `{}`", unknown.escape_debug()), hint))
+            }
+        }
     }
 }
 

@@ -37,7 +37,8 @@ pub(super) fn record<'f>(
     Ok(record)
 }
 
-fn value(kind: &Type, node: Node<'_>) -> Result<Value, Unfit> {
+/// A value of its field's type.
+pub(super) fn value(kind: &Type, node: Node<'_>) -> Result<Value, Unfit> {
     let other = || unfit(OF_ANOTHER_TYPE);
     match kind {
         Type::Bool => node.as_bool().map(Value::bool).ok_or_else(other),
@@ -70,7 +71,7 @@ fn unfit(why: &'static str) -> Unfit {
 
 /// The number as Cedar writes a decimal, if it is exactly one: up to four places after the point, and in all no more than 64
 /// bits.
-fn decimal(number: Number<'_>) -> Option<String> {
+pub(super) fn decimal(number: Number<'_>) -> Option<String> {
     let text = number.decimal();
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
     let digits = whole.trim_start_matches('-');

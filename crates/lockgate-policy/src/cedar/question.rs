@@ -6,12 +6,14 @@ use std::time::Duration;
 use lockgate_contract::arguments::Arguments;
 use lockgate_contract::digest::Digest;
 use lockgate_contract::effect::Permission;
-use lockgate_contract::ports::{Approvers, Obligations, PolicyDecision, PolicyRequest, PolicyVerdict};
+use lockgate_contract::ports::{Approvers, Count, Counts, Obligations, PolicyDecision, PolicyRequest, PolicyVerdict};
+use lockgate_contract::run::RunFacts;
 use lockgate_contract::subject::Subject;
 use lockgate_contract::time::Timestamp;
 
-use super::adapter::{Answer, Value};
+use super::adapter::{Answer, Set, Value};
 use super::input::{self, Unfit};
+use super::reads::Reads;
 use super::rule::Rule;
 use super::rules::Rules;
 use super::slice::Prepared;
@@ -26,6 +28,8 @@ pub(super) struct Question<'a> {
     pub(super) arguments_digest: Digest,
     pub(super) permission: Permission,
     pub(super) step: u32,
+    pub(super) run: RunFacts,
+    pub(super) counts: &'a Counts<'a>,
     pub(super) now: Timestamp,
     pub(super) shadow: bool,
 }
@@ -36,20 +40,32 @@ const SUPPOSED: Duration = Duration::from_mins(10);
 impl Rules {
     /// Decides one call. What cannot be evaluated is denied, and so is a tool that the rules were not checked against.
     pub fn decide(&self, request: &PolicyRequest<'_>, now: Timestamp, shadow: bool) -> PolicyVerdict {
-        let known = self.tools.get(request.tool.name());
-        let Some(tool) = known.filter(|tool| tool.definition == request.tool.definition()) else {
+        let Some(question) = self.question(request, now, shadow) else {
             let name = request.tool.name();
             let reason =
                 format!("`{name}` is denied: the rules were loaded for other tools, or another definition of it");
             return PolicyVerdict::new(PolicyDecision::Deny, vec![self.digest_word.clone()], reason);
         };
-        self.answer(&Question {
+        self.answer(&question)
+    }
+
+    /// What the rules are asked about a call; nothing about a tool that they were not checked against.
+    pub(super) fn question<'a>(
+        &'a self,
+        request: &PolicyRequest<'a>,
+        now: Timestamp,
+        shadow: bool,
+    ) -> Option<Question<'a>> {
+        let tool = self.tools.get(request.tool.name()).filter(|tool| tool.definition == request.tool.definition())?;
+        Some(Question {
             subject: request.subject,
             tool,
             arguments: request.arguments,
             arguments_digest: request.arguments_digest,
             permission: request.permission,
             step: request.step,
+            run: request.run,
+            counts: request.counts,
             now,
             shadow,
         })
@@ -59,7 +75,7 @@ impl Rules {
         let Some(slice) = self.slices.get(&question.tool.name) else {
             return self.deny(question, &[], "the rules do not know it");
         };
-        match slice.prepared(&self.list, question.tool, question.subject) {
+        match slice.prepared(&self.list, &self.tools, question.tool, question.subject) {
             Ok(prepared) => prepared.answer(question.permission, || self.work_out(question, &prepared)),
             Err(error) => self.deny(question, &[], &format!("the rules could not be asked: {error}")),
         }
@@ -67,11 +83,15 @@ impl Rules {
 
     /// Twice: as it is, and where that is not allowed, as it would be if somebody had approved it.
     fn work_out(&self, question: &Question<'_>, prepared: &Prepared) -> PolicyVerdict {
+        let fewer = match question.in_force(prepared) {
+            Ok(fewer) => fewer,
+            Err(error) => return self.deny(question, &[], &error),
+        };
+        let set = fewer.as_ref().unwrap_or(&prepared.set);
         let ask = |approved| {
-            let context = question.context(prepared, approved).map_err(|Unfit { path, why }| {
-                (Vec::new(), format!("the rules look at the argument `{path}`: {why}"))
-            })?;
-            let answer = prepared.world.ask(&prepared.set, context).map_err(|error| (Vec::new(), error))?;
+            let context =
+                question.context(&prepared.reads, &prepared.counts, approved).map_err(|text| (Vec::new(), text))?;
+            let answer = prepared.world.ask(set, context).map_err(|error| (Vec::new(), error))?;
             if answer.failed.is_empty() {
                 return Ok(answer);
             }
@@ -145,26 +165,51 @@ impl Rules {
         PolicyVerdict { obligations, ..PolicyVerdict::new(decision, policies, reason) }
     }
 
-    fn rule(&self, id: &str) -> Option<&Rule> {
+    pub(super) fn rule(&self, id: &str) -> Option<&Rule> {
         self.by_id.get(id).and_then(|index| self.list.get(*index))
     }
 }
 
 impl Question<'_> {
+    /// The rules without those that were used as often as they may be; nothing where all of them apply.
+    fn in_force(&self, prepared: &Prepared) -> Result<Option<Set>, String> {
+        let mut used_up = Vec::new();
+        for (id, cap) in &prepared.caps {
+            let admitted = self.counts.get(&cap.count);
+            let admitted = admitted.ok_or_else(|| format!("nobody knows how often the rule `{id}` was used"))?;
+            if cap.is_used_up(admitted) {
+                used_up.push(id.as_str());
+            }
+        }
+        if used_up.is_empty() { Ok(None) } else { prepared.set.without(&used_up).map(Some) }
+    }
+
     /// What the rules read of this call, and nothing else.
-    fn context(&self, prepared: &Prepared, approved: bool) -> Result<Vec<(String, Value)>, Unfit> {
-        let reads = &prepared.reads;
+    pub(super) fn context(
+        &self,
+        reads: &Reads,
+        counts: &[Count],
+        approved: bool,
+    ) -> Result<Vec<(String, Value)>, String> {
         let mut context = Vec::with_capacity(8);
         let mut add = |name: &str, value: Value| context.push((name.to_owned(), value));
         if reads.context.contains("input") {
             let fields = self.tool.shape.fields.iter().filter(|field| reads.input.contains(&field.name));
-            add("input", Value::record(input::record(fields, self.arguments.root())?));
+            let input = input::record(fields, self.arguments.root())
+                .map_err(|Unfit { path, why }| format!("the rules look at the argument `{path}`: {why}"))?;
+            add("input", Value::record(input));
         }
         if reads.context.contains("permission") {
             add("permission", Value::string(self.permission.word()));
         }
         if reads.context.contains("step") {
             add("step", Value::long(self.step.into()));
+        }
+        if reads.context.contains("run") {
+            add("run", Value::record(self.run_facts()));
+        }
+        if reads.context.contains("counts") {
+            add("counts", Value::record(self.counts(reads, counts)?));
         }
         if reads.context.contains("shadow") {
             add("shadow", Value::bool(self.shadow));
@@ -181,6 +226,26 @@ impl Question<'_> {
             add("approval", Value::record(facts));
         }
         Ok(context)
+    }
+
+    fn run_facts(&self) -> Vec<(String, Value)> {
+        let RunFacts { calls, actions, questions, steps_left, actions_left, questions_left } = self.run;
+        let always = [("calls", calls), ("actions", actions), ("questions", questions)];
+        let bounded = [("steps_left", steps_left), ("actions_left", actions_left), ("questions_left", questions_left)];
+        let bounded = bounded.into_iter().filter_map(|(name, left)| Some((name, left?)));
+        always.into_iter().chain(bounded).map(|(name, number)| (name.to_owned(), Value::long(number.into()))).collect()
+    }
+
+    /// The numbers that the rules look at. One that is not known has no answer.
+    fn counts(&self, reads: &Reads, counts: &[Count]) -> Result<Vec<(String, Value)>, String> {
+        let named = counts.iter().filter(|count| reads.counts.contains(&count.name));
+        named
+            .map(|count| {
+                let admitted = self.counts.get(count).and_then(|admitted| i64::try_from(admitted).ok());
+                let admitted = admitted.ok_or_else(|| format!("the count `{}` is not known", count.name))?;
+                Ok((count.name.clone(), Value::long(admitted)))
+            })
+            .collect()
     }
 
     /// A valid approval of this very call. That the real one is so too, and whose yes it takes, is held by the gate.
@@ -225,7 +290,8 @@ fn demanded<'r>(rules: impl Iterator<Item = &'r Rule>) -> Result<Obligations, St
     Ok(obligations)
 }
 
-fn both(one: &Approvers, other: &Approvers) -> Option<Approvers> {
+/// Whose yes satisfies both; nothing where nobody's does.
+pub(super) fn both(one: &Approvers, other: &Approvers) -> Option<Approvers> {
     let count = one.count.max(other.count);
     let roles = match (one.roles.as_slice(), other.roles.as_slice()) {
         ([], roles) | (roles, []) => roles.to_vec(),

@@ -12,11 +12,13 @@ pub(super) enum Names {
     All,
 }
 
-/// What is read of the context, and of the arguments within it.
+/// What is read of the context, and of the arguments and the counts within it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Reads {
     pub(super) context: Names,
     pub(super) input: Names,
+    /// Of the numbers of admitted calls.
+    pub(super) counts: Names,
     /// What an approval is compared with where that holds for every approval which a decision supposes.
     pub(super) compared: Names,
     /// Also something of the approval that is not the same for all of them: no rule may.
@@ -72,6 +74,7 @@ impl Reads {
     pub(super) fn merge(&mut self, other: &Self) {
         self.context.merge(&other.context);
         self.input.merge(&other.input);
+        self.counts.merge(&other.counts);
         self.compared.merge(&other.compared);
     }
 
@@ -122,13 +125,26 @@ impl Reads {
     fn path(&mut self, path: &[&str]) {
         match path {
             [] => {
-                *self = Self { context: Names::All, input: Names::All, compared: Names::All, approval_facts: true };
+                *self = Self {
+                    context: Names::All,
+                    input: Names::All,
+                    counts: Names::All,
+                    compared: Names::All,
+                    approval_facts: true,
+                };
             }
             ["input", rest @ ..] => {
                 self.context.add("input");
                 match rest.first() {
                     Some(name) => self.input.add(name),
                     None => self.input = Names::All,
+                }
+            }
+            ["counts", rest @ ..] => {
+                self.context.add("counts");
+                match rest.first() {
+                    Some(name) => self.counts.add(name),
+                    None => self.counts = Names::All,
                 }
             }
             [name, rest @ ..] => {
@@ -140,7 +156,7 @@ impl Reads {
 }
 
 /// `context.a.b` and `context.a has b`, as the attributes from the context on.
-fn context_path(value: &Value) -> Option<Vec<&str>> {
+pub(super) fn context_path(value: &Value) -> Option<Vec<&str>> {
     let members = value.as_object()?;
     let (operator, operand) = members.iter().next().filter(|_| members.len() == 1)?;
     match operator.as_str() {

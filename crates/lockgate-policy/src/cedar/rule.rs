@@ -7,7 +7,10 @@ use lockgate_contract::nearest::nearest;
 use lockgate_contract::ports::Approvers;
 use lockgate_contract::time::read_span;
 
+use crate::approvers::approvers;
+
 use super::adapter::Parsed;
+use super::cap::Cap;
 use super::error::Defect;
 use super::reads::Reads;
 
@@ -19,6 +22,8 @@ pub(super) struct Rule {
     pub(super) line: usize,
     pub(super) demands: Demands,
     pub(super) reads: Reads,
+    /// How often it applies; absent: always.
+    pub(super) cap: Option<Cap>,
     pub(super) parsed: Parsed,
 }
 
@@ -31,7 +36,7 @@ pub(super) struct Demands {
 }
 
 /// The annotations that exist. Any other would be passed over, so any other is an error.
-const ANNOTATIONS: [&str; 4] = ["id", "approvers", "reason", "expires"];
+const ANNOTATIONS: [&str; 6] = ["id", "approvers", "reason", "expires", "uses", "since"];
 
 impl Rule {
     /// Reads a parsed rule. `place` counts the rules of its file from 1 and names those that name themselves nothing.
@@ -47,7 +52,7 @@ impl Rule {
             let defect = Defect::new(file, line, format!("there is no annotation `@{unknown}`"));
             return Err(defect.hint(match nearest(unknown, ANNOTATIONS) {
                 Some(near) => format!("did you mean `@{near}`?"),
-                None => "the annotations are @id, @approvers, @reason and @expires".to_owned(),
+                None => "the annotations are @id, @approvers, @reason, @expires, @uses and @since".to_owned(),
             }));
         }
         let id = annotations.remove("id").unwrap_or_else(|| format!("{file}#{place}"));
@@ -65,13 +70,22 @@ impl Rule {
                 "write `context has approval`, and whose yes it needs and for how long in `@approvers` and `@expires`";
             return Err(Defect::new(file, line, text).hint(hint));
         }
+        let cap = Cap::take(&id, &parsed, &mut annotations)
+            .map_err(|(text, hint)| Defect::new(file, line, text).hint(hint))?;
         let demands = demands(&annotations).map_err(|(text, hint)| Defect::new(file, line, text).hint(hint))?;
         if (demands.approvers.is_some() || demands.expires_in.is_some()) && !reads.context.contains("approval") {
             let text = format!("`{id}` demands something of an approval, and does not look at one");
             let hint = "permit `when { context has approval }`, or forbid `unless { context has approval }`";
             return Err(Defect::new(file, line, text).hint(hint));
         }
-        Ok(Self { id, file: file.to_owned(), line, demands, reads, parsed })
+        Ok(Self { id, file: file.to_owned(), line, demands, reads, cap, parsed })
+    }
+}
+
+impl Rule {
+    /// Whether its answer depends on how many calls were admitted.
+    pub(super) fn looks_at_counts(&self) -> bool {
+        self.cap.is_some() || self.reads.context.contains("counts")
     }
 }
 
@@ -104,24 +118,6 @@ fn demands(annotations: &BTreeMap<String, String>) -> Result<Demands, (String, &
         }
     }
     Ok(demands)
-}
-
-/// `finance`, `finance,legal`, `finance:2`, `:2`. Roles are scopes, which may hold a colon: only a number behind the last one
-/// is a count.
-fn approvers(text: &str) -> Option<Approvers> {
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let (roles, count) = match text.rsplit_once(':') {
-        Some((roles, count)) if digits(count) => (roles, count.parse().ok().filter(|count| *count > 0)?),
-        _ if text.is_empty() => return None,
-        _ => (text, 1),
-    };
-    if roles.is_empty() {
-        return Some(Approvers { roles: Vec::new(), count });
-    }
-    let mut roles: Vec<String> = roles.split(',').map(|role| role.trim().to_owned()).collect();
-    roles.sort_unstable();
-    roles.dedup();
-    (!roles.iter().any(String::is_empty)).then_some(Approvers { roles, count })
 }
 
 #[cfg(test)]

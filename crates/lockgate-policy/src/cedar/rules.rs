@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use lockgate_contract::digest::Digest;
 use lockgate_contract::document::Document;
+use lockgate_contract::ports::{Count, Counts, PolicyVerdict};
+use lockgate_contract::subject::Subject;
 use lockgate_contract::tool::ToolSpec;
 
 use super::adapter;
@@ -35,6 +37,9 @@ pub struct Rules {
     warnings: Vec<Defect>,
 }
 
+/// The stack on which rules are read, in bytes. What is not used costs nothing.
+const STACK: usize = 1 << 28;
+
 impl Rules {
     /// Loads rules about these tools.
     ///
@@ -44,7 +49,34 @@ impl Rules {
     /// unknown annotation; else what does not fit the schema that is generated from the tools; else what names an argument that
     /// no rule can read; else the examples that do not hold.
     pub fn load<'t>(tools: impl IntoIterator<Item = &'t ToolSpec>, files: &[RuleFile]) -> Result<Self, RulesRefused> {
-        Self::over(Arc::new(Tools::new(tools)?), files)
+        Self::load_counting(tools, Vec::new(), files)
+    }
+
+    /// Loads rules that may look at these numbers, as `context.counts.NAME`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Rules::load`], and two counts of one name.
+    pub fn load_counting<'t>(
+        tools: impl IntoIterator<Item = &'t ToolSpec>,
+        counts: Vec<Count>,
+        files: &[RuleFile],
+    ) -> Result<Self, RulesRefused> {
+        Self::over(Arc::new(Tools::new(tools, counts)?), files)
+    }
+
+    /// The numbers that the answer about such a call depends on: those of them that its rules look at, and no others.
+    pub fn counts(&self, tool: &ToolSpec, subject: &Subject) -> Vec<Count> {
+        self.counts_read(tool.name(), subject)
+    }
+
+    /// Whether the answer about such a call depends on what its run did before.
+    pub fn looks_at_the_run(&self, tool: &ToolSpec, subject: &Subject) -> bool {
+        let (Some(slice), Some(tool)) = (self.slices.get(tool.name()), self.tools.get(tool.name())) else {
+            return false;
+        };
+        let prepared = slice.prepared(&self.list, &self.tools, tool, subject);
+        prepared.is_ok_and(|prepared| prepared.reads.context.contains("run"))
     }
 
     /// Other rules about the same tools; these stay as they are.
@@ -116,6 +148,18 @@ impl Rules {
     }
 
     fn over(tools: Arc<Tools>, files: &[RuleFile]) -> Result<Self, RulesRefused> {
+        // Rules are read by recursion, and may be nested as deeply as somebody likes.
+        let thread = std::thread::Builder::new().name("rules".to_owned()).stack_size(STACK);
+        std::thread::scope(|scope| {
+            let reading = thread.spawn_scoped(scope, || Self::read_over(tools, files)).map_err(|error| {
+                let text = format!("they cannot be read now, because there is no thread for it: {error}");
+                RulesRefused::new(vec![Defect::new("the rules", None, text)])
+            })?;
+            reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
+    fn read_over(tools: Arc<Tools>, files: &[RuleFile]) -> Result<Self, RulesRefused> {
         let rules = parsed(files)?;
         let findings = adapter::validate(&tools.schema, rules.iter().map(|rule| (rule.id.as_str(), &rule.parsed)));
         let by_id: HashMap<_, _> = rules.iter().enumerate().map(|(index, rule)| (rule.id.clone(), index)).collect();
@@ -167,18 +211,42 @@ impl Rules {
         Ok(count)
     }
 
-    fn contradicts(&self, example: &Example) -> Option<Defect> {
-        let tool = self.tools.get(&example.tool)?;
-        let verdict = self.answer(&Question {
+    fn counts_read(&self, tool: &str, subject: &Subject) -> Vec<Count> {
+        // Most sets look at no number: they pay nothing.
+        if !self.list.iter().any(Rule::looks_at_counts) {
+            return Vec::new();
+        }
+        let (Some(slice), Some(tool)) = (self.slices.get(tool), self.tools.get(tool)) else {
+            return Vec::new();
+        };
+        // A slice that cannot be prepared has no answer, either.
+        slice
+            .prepared(&self.list, &self.tools, tool, subject)
+            .map_or_else(|_| Vec::new(), |prepared| prepared.counts.clone())
+    }
+
+    pub(super) fn answer_to(&self, example: &Example, tool: &ToolFacts) -> PolicyVerdict {
+        let counts = Counts::of(self.counts_read(&example.tool, &example.subject).into_iter().map(|count| {
+            let given = example.counts.get(&count.name).copied();
+            (count, given.unwrap_or_default())
+        }));
+        self.answer(&Question {
             subject: &example.subject,
             tool,
             arguments: &example.arguments,
             arguments_digest: example.arguments.digest(),
             permission: example.permission,
             step: example.step,
+            run: example.run,
+            counts: &counts,
             now: example.now,
             shadow: false,
-        });
+        })
+    }
+
+    fn contradicts(&self, example: &Example) -> Option<Defect> {
+        let tool = self.tools.get(&example.tool)?;
+        let verdict = self.answer_to(example, tool);
         let (expected, answered) = (example.expected.word(), verdict.decision.word());
         (expected != answered).then(|| {
             let text =

@@ -13,6 +13,10 @@ const DEEPEST: usize = 16;
 pub(super) struct Shape {
     pub(super) fields: Vec<Field>,
     pub(super) left_out: Vec<LeftOut>,
+    /// Paths of objects that may have more members than they declare; the empty one is that of the arguments.
+    open: Vec<String>,
+    /// Paths of properties that may be `null`, which rules do not tell from absent ones.
+    nullable: Vec<String>,
 }
 
 /// A declared property.
@@ -44,21 +48,47 @@ pub(super) struct LeftOut {
     pub(super) why: &'static str,
 }
 
+impl Field {
+    /// One that is always there.
+    pub(super) fn always(name: &str, kind: Type) -> Self {
+        Self { name: name.to_owned(), kind, required: true }
+    }
+}
+
 impl Shape {
     /// The shape of what this JSON Schema admits.
     pub(super) fn of(schema: &Document) -> Self {
-        let mut reader = Reader { root: schema.root(), left_out: Vec::new() };
+        let mut reader = Reader { root: schema.root(), left_out: Vec::new(), open: Vec::new(), nullable: Vec::new() };
         let fields = match reader.resolve(schema.root(), &mut 0) {
             Ok(object) => reader.fields(object, "", 0),
             Err(_) => Vec::new(),
         };
-        Self { fields, left_out: reader.left_out }
+        Self { fields, left_out: reader.left_out, open: reader.open, nullable: reader.nullable }
+    }
+
+    /// The names of the declared arguments, also of those that rules cannot read.
+    pub(super) fn declared(&self) -> impl Iterator<Item = &str> {
+        let left_out = self.left_out.iter().map(|left_out| left_out.path.as_str());
+        self.fields.iter().map(|field| field.name.as_str()).chain(left_out.filter(|path| !path.contains('.')))
+    }
+
+    /// Whether rules see everything of the arguments but for these: where they do not, which and why not.
+    pub(super) fn exact_but_for(&self, any: &[String]) -> Result<(), (String, &'static str)> {
+        let is_any = |path: &str| any.iter().any(|name| path == name || path.starts_with(&format!("{name}.")));
+        let found = |paths: &[String], why| paths.iter().find(|path| !is_any(path)).map(|path| (path.clone(), why));
+        let left_out = self.left_out.iter().find(|left_out| !is_any(&left_out.path));
+        let unseen = left_out.map(|left_out| (left_out.path.clone(), left_out.why));
+        let more = || found(&self.open, "it may have members that the tool does not declare, which rules do not see");
+        let none = || found(&self.nullable, "it may be `null`, which rules do not tell from its absence");
+        unseen.or_else(more).or_else(none).map_or(Ok(()), Err)
     }
 }
 
 struct Reader<'a> {
     root: Node<'a>,
     left_out: Vec<LeftOut>,
+    open: Vec<String>,
+    nullable: Vec<String>,
 }
 
 impl<'a> Reader<'a> {
@@ -66,12 +96,19 @@ impl<'a> Reader<'a> {
         let required: Vec<_> =
             object.get("required").iter().flat_map(Node::elements).filter_map(|name| name.as_str()).collect();
         let properties = object.get("properties");
+        let no_others = object.get("additionalProperties").is_some_and(|node| node.as_bool() == Some(false));
+        if !no_others || object.get("patternProperties").is_some() {
+            self.open.push(path.to_owned());
+        }
         let mut fields = Vec::new();
         for (name, schema) in properties.iter().flat_map(Node::members) {
             let path = if path.is_empty() { name.to_string() } else { format!("{path}.{name}") };
             match self.kind(schema, &path, depth) {
                 Ok((kind, nullable)) => {
                     let required = required.contains(&name) && !nullable;
+                    if nullable {
+                        self.nullable.push(path);
+                    }
                     fields.push(Field { name: name.into_owned(), kind, required });
                 }
                 Err(why) => self.left_out.push(LeftOut { path, why }),

@@ -13,13 +13,15 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use lockgate_contract::effect::Permission;
-use lockgate_contract::ports::PolicyVerdict;
+use lockgate_contract::ports::{Count, PolicyVerdict};
 use lockgate_contract::subject::Subject;
 
 use super::adapter::{Principal, Set, World};
+use super::cap::Cap;
+use super::outlook::Outlook;
 use super::reads::{Names, Reads};
 use super::rule::Rule;
-use super::tools::ToolFacts;
+use super::tools::{ToolFacts, Tools};
 
 /// How many subjects a tool's slice stays prepared for.
 const SUBJECTS: usize = 32;
@@ -38,11 +40,18 @@ pub(super) struct Slice {
 #[derive(Debug)]
 pub(super) struct Prepared {
     subject: Subject,
+    /// The places of its rules in the set.
+    pub(super) rules: Vec<usize>,
     pub(super) set: Set,
     pub(super) world: World,
     pub(super) reads: Reads,
+    /// The numbers that its rules look at.
+    pub(super) counts: Vec<Count>,
+    /// The rules that apply so often only.
+    pub(super) caps: Vec<(String, Cap)>,
     /// By permission, where nothing else can change the answer.
     fixed: Option<[OnceLock<PolicyVerdict>; Permission::ALL.len()]>,
+    outlook: OnceLock<Outlook>,
 }
 
 impl Slice {
@@ -61,6 +70,7 @@ impl Slice {
     pub(super) fn prepared(
         &self,
         rules: &[Rule],
+        tools: &Tools,
         tool: &ToolFacts,
         subject: &Subject,
     ) -> Result<Arc<Prepared>, String> {
@@ -75,31 +85,42 @@ impl Slice {
                 return Ok(Arc::clone(known));
             }
         }
-        let new = Arc::new(self.prepare(rules, tool, subject)?);
+        let new = Arc::new(self.prepare(rules, tools, tool, subject)?);
         prepared.truncate(SUBJECTS - 1);
         prepared.push_front(Arc::clone(&new));
         Ok(new)
     }
 
-    fn prepare(&self, rules: &[Rule], tool: &ToolFacts, subject: &Subject) -> Result<Prepared, String> {
+    fn prepare(&self, rules: &[Rule], tools: &Tools, tool: &ToolFacts, subject: &Subject) -> Result<Prepared, String> {
         let principal = Principal::of(subject)?;
-        let of_slice: Vec<&Rule> = self.rules.iter().filter_map(|index| rules.get(*index)).collect();
-        let matter = of_slice.iter().filter(|rule| rule.parsed.concerns(tool) && rule.parsed.is_for(&principal));
+        let of_slice = || self.rules.iter().filter_map(|index| Some((*index, rules.get(*index)?)));
+        let concerned = of_slice().filter(|(_, rule)| rule.parsed.concerns(tool) && rule.parsed.is_for(&principal));
+        let matter: Vec<(usize, &Rule)> = concerned.collect();
         let mut reads = Reads::default();
-        matter.clone().for_each(|rule| reads.merge(&rule.reads));
+        for (_, rule) in &matter {
+            reads.merge(&rule.reads);
+        }
+        let caps = matter.iter().filter_map(|(_, rule)| Some((rule.id.clone(), rule.cap.clone()?)));
+        let caps: Vec<(String, Cap)> = caps.collect();
+        let named = tools.counts.values().filter(|count| reads.counts.contains(&count.name)).cloned();
+        let counts = named.chain(caps.iter().map(|(_, cap)| cap.count.clone())).collect();
         let set = if self.is_whole {
             reads.context = Names::All;
             reads.approval_facts = true;
-            Set::of(of_slice.iter().map(|rule| (rule.id.as_str(), &rule.parsed)))?
+            Set::of(of_slice().map(|(_, rule)| (rule.id.as_str(), &rule.parsed)))?
         } else {
-            Set::of(matter.map(|rule| (rule.id.as_str(), &rule.parsed)))?
+            Set::of(matter.iter().map(|(_, rule)| (rule.id.as_str(), &rule.parsed)))?
         };
         Ok(Prepared {
             subject: subject.clone(),
+            rules: matter.into_iter().map(|(index, _)| index).collect(),
             set,
             world: World::new(tool, subject, principal)?,
-            fixed: reads.nothing_of_the_call().then(Default::default),
+            fixed: (reads.nothing_of_the_call() && caps.is_empty()).then(Default::default),
+            outlook: OnceLock::new(),
             reads,
+            counts,
+            caps,
         })
     }
 }
@@ -112,5 +133,15 @@ impl Prepared {
             Some(answer) => answer.get_or_init(work_out).clone(),
             None => work_out(),
         }
+    }
+
+    /// Whether nothing of a call can change the answer but its permission.
+    pub(super) fn is_fixed(&self) -> bool {
+        self.fixed.is_some()
+    }
+
+    /// What calls can come to, worked out once.
+    pub(super) fn outlook(&self, work_out: impl FnOnce() -> Outlook) -> Outlook {
+        self.outlook.get_or_init(work_out).clone()
     }
 }

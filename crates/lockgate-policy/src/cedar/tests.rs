@@ -1,5 +1,6 @@
 //! Whole sets: what loads, and what it answers.
 
+mod counting;
 mod deciding;
 mod equivalence;
 mod loading;
@@ -11,7 +12,8 @@ use std::time::Duration;
 use lockgate_contract::arguments::Arguments;
 use lockgate_contract::document::Limits;
 use lockgate_contract::effect::{Effect, Permission};
-use lockgate_contract::ports::{Clock, PolicyDecision, PolicyRequest, PolicyVerdict};
+use lockgate_contract::ports::{Clock, Counts, PolicyDecision, PolicyRequest, PolicyVerdict};
+use lockgate_contract::run::RunFacts;
 use lockgate_contract::subject::Subject;
 use lockgate_contract::time::Timestamp;
 use lockgate_contract::tool::{ToolSpec, ToolSpecBuilder};
@@ -24,17 +26,17 @@ pub(super) fn tool(name: &str) -> ToolSpecBuilder {
 }
 
 /// Pays an amount to somebody.
-fn pay() -> ToolSpec {
+pub(super) fn pay() -> ToolSpec {
     let schema = r#"{"type": "object", "required": ["amount"], "additionalProperties": false, "properties": {
         "amount": {"type": "integer"}, "rate": {"type": "number"}, "to": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}}}}"#;
     tool("pay").input_schema_text(schema).permission(Permission::Ask).build().unwrap()
 }
 
-fn look_up() -> ToolSpec {
+pub(super) fn look_up() -> ToolSpec {
     tool("look_up").effect(Effect::Read).build().unwrap()
 }
 
-fn file(text: &str) -> RuleFile {
+pub(super) fn file(text: &str) -> RuleFile {
     RuleFile { name: "rules.cedar".to_owned(), text: text.to_owned() }
 }
 
@@ -42,11 +44,11 @@ fn load(text: &str) -> Result<Rules, RulesRefused> {
     Rules::load(&[pay(), look_up()], &[file(text)])
 }
 
-fn noon() -> Timestamp {
+pub(super) fn noon() -> Timestamp {
     "2026-01-02T12:00:00.000Z".parse().unwrap()
 }
 
-struct Noon;
+pub(super) struct Noon;
 
 impl Clock for Noon {
     fn now(&self) -> Timestamp {
@@ -72,7 +74,17 @@ fn answer_with(
 ) -> PolicyVerdict {
     let arguments = Arguments::parse(arguments, Limits::ARGUMENTS).unwrap();
     let arguments_digest = arguments.digest();
-    let request = PolicyRequest { subject, tool, arguments: &arguments, arguments_digest, permission, step: 1 };
+    let counts = Counts::unknown();
+    let request = PolicyRequest {
+        subject,
+        tool,
+        arguments: &arguments,
+        arguments_digest,
+        permission,
+        step: 1,
+        run: RunFacts::default(),
+        counts: &counts,
+    };
     rules.decide(&request, noon(), false)
 }
 

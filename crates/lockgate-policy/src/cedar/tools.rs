@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use lockgate_contract::digest::Digest;
 use lockgate_contract::effect::{Effect, Permission};
+use lockgate_contract::ports::Count;
 use lockgate_contract::tool::ToolSpec;
 
 use super::adapter::{Schema, Uid, Value};
@@ -18,6 +19,8 @@ const SCHEMA: &str = "the generated schema";
 #[derive(Debug)]
 pub(super) struct Tools {
     by_name: BTreeMap<String, ToolFacts>,
+    /// The numbers that rules can look at, by name.
+    pub(super) counts: BTreeMap<String, Count>,
     pub(super) schema: Schema,
     pub(super) schema_text: String,
 }
@@ -29,6 +32,9 @@ pub(super) struct ToolFacts {
     pub(super) definition: Digest,
     pub(super) effect: Effect,
     pub(super) permission: Permission,
+    /// It may prove calls harmless that a person would be asked about.
+    #[cfg(feature = "prove")]
+    pub(super) may_relax: bool,
     pub(super) shape: Shape,
     pub(super) action: Uid,
     pub(super) group: Uid,
@@ -38,7 +44,10 @@ pub(super) struct ToolFacts {
 }
 
 impl Tools {
-    pub(super) fn new<'t>(specs: impl IntoIterator<Item = &'t ToolSpec>) -> Result<Self, RulesRefused> {
+    pub(super) fn new<'t>(
+        specs: impl IntoIterator<Item = &'t ToolSpec>,
+        counts: impl IntoIterator<Item = Count>,
+    ) -> Result<Self, RulesRefused> {
         let facts = specs.into_iter().map(|spec| Ok((spec.name().to_owned(), ToolFacts::of(spec)?)));
         let by_name: BTreeMap<_, _> = facts
             .collect::<Result<_, String>>()
@@ -50,10 +59,17 @@ impl Tools {
                 return Err(RulesRefused::new(vec![Defect::new(SCHEMA, None, text).hint("rename one of them")]));
             }
         }
-        let schema_text = schema_text(&by_name);
+        let mut named = BTreeMap::new();
+        for count in counts {
+            if let Some(other) = named.insert(count.name.clone(), count) {
+                let text = format!("two counts have the name `{}`", other.name.escape_debug());
+                return Err(RulesRefused::new(vec![Defect::new(SCHEMA, None, text).hint("rename one of them")]));
+            }
+        }
+        let schema_text = schema_text(&by_name, &named);
         let schema = Schema::parse(&schema_text)
             .map_err(|fault| RulesRefused::new(vec![Defect::new(SCHEMA, fault.line, fault.text)]))?;
-        Ok(Self { by_name, schema, schema_text })
+        Ok(Self { by_name, counts: named, schema, schema_text })
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&ToolFacts> {
@@ -93,6 +109,8 @@ impl ToolFacts {
             definition: spec.definition(),
             effect: spec.effect(),
             permission: spec.permission(),
+            #[cfg(feature = "prove")]
+            may_relax: spec.harmless_when().is_some(),
             shape: Shape::of(spec.input_schema()),
             action: Uid::action(spec.name())?,
             group: Uid::effect(spec.effect())?,
@@ -145,6 +163,19 @@ type Approval = {
   uses_left: Long,
 };
 
+// What the run did before this call, and what its budget has left, where something bounds it.
+type Run = {
+  calls: Long,
+  actions: Long,
+  questions: Long,
+  steps_left?: Long,
+  actions_left?: Long,
+  questions_left?: Long,
+};
+
+// Calls that were admitted, as `quota` counts them.
+type Counts = {COUNTS};
+
 // Calls of tools by what they may do to the world.
 namespace Effect {
   action \"read\", \"write\", \"external\";
@@ -154,8 +185,11 @@ namespace Effect {
 namespace Tool {
 ";
 
-fn schema_text(tools: &BTreeMap<String, ToolFacts>) -> String {
-    let mut text = HEAD.to_owned();
+fn schema_text(tools: &BTreeMap<String, ToolFacts>, counts: &BTreeMap<String, Count>) -> String {
+    let counts: Vec<Field> = counts.keys().map(|name| Field::always(name, Type::Long)).collect();
+    let mut listed = String::new();
+    record(&mut listed, &counts, 0);
+    let mut text = HEAD.replacen("{COUNTS}", &listed, 1);
     for tool in tools.values() {
         // A `String` takes whatever is written to it.
         let _ = write!(text, "\n// {} {}\n", tool.name.escape_debug(), tool.version.escape_debug());
@@ -175,6 +209,8 @@ fn schema_text(tools: &BTreeMap<String, ToolFacts>) -> String {
     arguments_digest: String,
     permission: String,
     step: Long,
+    run: Run,
+    counts: Counts,
     now: datetime,
     shadow: Bool,
     approval?: Approval,
@@ -218,7 +254,7 @@ fn kind(text: &mut String, type_of: &Type, indent: usize) {
 }
 
 /// A string as Cedar writes it. Names that are plain words need no quotes, and get them all the same.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let mut quoted = String::from("\"");
     for character in word.chars() {
         match character {

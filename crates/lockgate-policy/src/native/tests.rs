@@ -1,6 +1,8 @@
 use lockgate_contract::arguments::Arguments;
 use lockgate_contract::document::Limits;
 use lockgate_contract::effect::Effect;
+use lockgate_contract::ports::Counts;
+use lockgate_contract::run::RunFacts;
 use lockgate_contract::subject::Subject;
 use lockgate_contract::tool::ToolSpec;
 
@@ -9,6 +11,7 @@ use super::*;
 fn decision(policy: &NativePolicy, permission: Permission) -> PolicyDecision {
     let tool = ToolSpec::builder("pay").effect(Effect::External).build().unwrap();
     let arguments = Arguments::parse("{}", Limits::ARGUMENTS).unwrap();
+    let counts = Counts::unknown();
     let verdict = policy.verdict(PolicyRequest {
         subject: &Subject::default(),
         tool: &tool,
@@ -16,6 +19,8 @@ fn decision(policy: &NativePolicy, permission: Permission) -> PolicyDecision {
         arguments_digest: arguments.digest(),
         permission,
         step: 0,
+        run: RunFacts::default(),
+        counts: &counts,
     });
     assert!(!verdict.policies.is_empty());
     verdict.decision

@@ -2,14 +2,15 @@ use std::time::Duration;
 
 use lockgate_contract::arguments::Arguments;
 use lockgate_contract::effect::{Effect, Permission};
-use lockgate_contract::ports::{Clock, PolicyDecision};
+use lockgate_contract::ports::{Clock, Counts, PolicyDecision};
+use lockgate_contract::run::RunFacts;
 use lockgate_contract::subject::Subject;
 use lockgate_contract::time::Timestamp;
 use lockgate_contract::tool::ToolSpec;
 
 use super::*;
 use crate::NativePolicy;
-use crate::cedar::{RuleFile, Rules};
+use crate::cedar::{CedarPolicy, RuleFile, Rules};
 
 struct Never;
 
@@ -39,8 +40,10 @@ async fn beside(text: &str, clock: Arc<dyn Clock>) -> PolicyVerdict {
     let tool = ToolSpec::builder("look_up").effect(Effect::Read).build().unwrap();
     let file = RuleFile { name: "x.cedar".to_owned(), text: text.to_owned() };
     let rules = Rules::load([&tool], &[file]).unwrap();
-    let policy = ShadowedPolicy::new(NativePolicy::new(), Arc::new(CedarPolicy::new(rules, clock).in_shadow()));
+    let shadow = Arc::new(CedarPolicy::new(rules, clock).in_shadow());
+    let policy = ShadowedPolicy::new(NativePolicy::new(), shadow, Duration::from_secs(20));
     let arguments = Arguments::empty();
+    let counts = Counts::unknown();
     let request = PolicyRequest {
         subject: &Subject::default(),
         tool: &tool,
@@ -48,6 +51,8 @@ async fn beside(text: &str, clock: Arc<dyn Clock>) -> PolicyVerdict {
         arguments_digest: arguments.digest(),
         permission: Permission::Allow,
         step: 0,
+        run: RunFacts::default(),
+        counts: &counts,
     };
     policy.decide(request).await.unwrap()
 }

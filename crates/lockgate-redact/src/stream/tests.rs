@@ -123,6 +123,24 @@ fn every_split_gives_the_same_bytes_as_the_whole() {
     }
 }
 
+/// What goes first may hold the beginning or the end of something else, which then has none.
+#[test]
+fn what_is_nested_is_cut_alike() {
+    let scrubber = scrubber();
+    let row = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n";
+    for text in [
+        format!(
+            "-----BEGIN RSA PRIVATE KEY-----\npassword = \"one \\\n-----BEGIN CERTIFICATE-----\n{row}-----END X-----\n"
+        ),
+        format!("-----BEGIN RSA PRIVATE KEY-----\npassword = \"one \\\n-----END X-----\n{row}-----END X-----\n"),
+        format!("{row}-----END RSA \n\"first line of it\\n\\nthird\\\\line \\\"of\\\" it\"\nPRIVATE KEY-----\n"),
+        format!("<password>\n-----BEGIN RSA PRIVATE KEY-----\n<password\n{row}-----END X-----\n</password>\n"),
+    ] {
+        let lines = pushed(&scrubber, text.split_inclusive('\n').map(str::as_bytes));
+        assert_eq!(shown(&lines), scrubber.scrub(&text), "{text}");
+    }
+}
+
 #[test]
 fn a_line_is_said_when_it_is_whole() {
     let scrubber = scrubber();

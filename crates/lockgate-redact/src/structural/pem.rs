@@ -7,8 +7,8 @@ use crate::finding::{Finding, Rank};
 /// The label of the marker.
 pub(crate) const LABEL: &str = "private_key";
 
-/// What every marker for a key begins with.
-const MARKER: &str = "[redacted:private_key#";
+/// What every marker begins with. Nothing reaches across one: what stood there was looked at with the rest when it went.
+const MARKER: &str = "[redacted:";
 
 /// No private key is longer.
 const LONGEST: usize = 64 * 1024;
@@ -37,6 +37,9 @@ fn line_around(text: &str, at: usize) -> Option<(bool, Range<usize>)> {
     let before_start = text.ceil_char_boundary(at.saturating_sub(LONGEST_LABEL));
     let start = before_start + text[before_start..at].rfind(DASHES)?;
     let end = at + within(&text[at..], LONGEST_LABEL).find(DASHES)? + DASHES.len();
+    if text[start..end].contains(MARKER) {
+        return None;
+    }
     match text[start..at].strip_prefix(DASHES)?.split(' ').next()? {
         "BEGIN" => Some((true, start..end)),
         "END" => Some((false, start..end)),

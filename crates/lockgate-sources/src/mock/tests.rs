@@ -132,7 +132,7 @@ fn unknown_keys_and_wrong_types_are_refused_with_the_tools_name() {
         ("name = \"a\"\nversion = 1.0", "mock tool `a`: invalid type: number `1.0`, expected a string at `/version`"),
         (
             "name = \"a\"\ntimeout = \"2 seconds\"",
-            "mock tool `a`: `2 seconds` is not a duration: write a whole number and `ms`, `s`, `m` or `h`, such as `500ms` at `/timeout`",
+            "mock tool `a`: `2 seconds` is not a duration: write a whole number and `ms`, `s`, `m`, `h` or `d`, such as `500ms` at `/timeout`",
         ),
         (
             "name = \"a\"\nbehaviour = [{ return = {} }]",

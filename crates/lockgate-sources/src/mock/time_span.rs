@@ -15,7 +15,7 @@ pub struct TimeSpan(Duration);
 
 /// The text is no span of time.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{0}` is not a duration: write a whole number and `ms`, `s`, `m` or `h`, such as `500ms`")]
+#[error("`{0}` is not a duration: write a whole number and `ms`, `s`, `m`, `h` or `d`, such as `500ms`")]
 pub struct InvalidTimeSpan(String);
 
 impl TimeSpan {
@@ -49,7 +49,7 @@ impl JsonSchema for TimeSpan {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "^[0-9]+(ms|s|m|h)$", "examples": ["500ms", "2s", "10m", "1h"] })
+        json_schema!({ "type": "string", "pattern": "^[0-9]+(ms|s|m|h|d)$", "examples": ["500ms", "2s", "10m", "1h", "30d"] })
     }
 }
 

@@ -25,18 +25,22 @@ pub(crate) fn each(criterion: &mut Criterion) {
         ("refused: the tool's own check", "refuse_order", ARGUMENTS),
         ("refused: policy", "deny_order", ARGUMENTS),
     ] {
-        criterion.bench_function(&format!("call/{name}"), |bencher| {
-            bencher.iter_custom(|times| {
-                let mut spent = Vec::new();
-                while (spent.len() as u64) < times {
-                    one_turn(&setup, tool, arguments, &mut spent);
-                }
-                // The median call: one in which the machine did something else meanwhile does not count.
-                spent.sort_unstable();
-                spent[spent.len() / 2] * u32::try_from(times).unwrap()
-            });
-        });
+        measure(criterion, &format!("call/{name}"), &setup, tool, arguments);
     }
+}
+
+/// The median call: one in which the machine did something else meanwhile does not count.
+pub(crate) fn measure(criterion: &mut Criterion, name: &str, setup: &Setup, tool: &str, arguments: &str) {
+    criterion.bench_function(name, |bencher| {
+        bencher.iter_custom(|times| {
+            let mut spent = Vec::new();
+            while (spent.len() as u64) < times {
+                one_turn(setup, tool, arguments, &mut spent);
+            }
+            spent.sort_unstable();
+            spent[spent.len() / 2] * u32::try_from(times).unwrap()
+        });
+    });
 }
 
 /// The calls of a fresh run, and what each took. Making the run and the requests is not the gate's work.

@@ -8,7 +8,8 @@ use lockgate::contract::document::Limits;
 use lockgate::contract::effect::Permission;
 use lockgate::contract::event::{Audit, Body, NewEvent, Settled};
 use lockgate::contract::outcome::Status;
-use lockgate::contract::ports::PolicyRequest;
+use lockgate::contract::ports::{Counts, PolicyRequest};
+use lockgate::contract::run::RunFacts;
 use lockgate::prelude::*;
 use lockgate::registry::schema::{Role, Schema, UnknownFields};
 
@@ -28,7 +29,7 @@ pub(crate) fn each(criterion: &mut Criterion) {
     criterion.bench_function("part/decode for the handler", |bencher| {
         bencher.iter(|| spec.handler().unwrap().prepare(black_box(&arguments)).unwrap());
     });
-    let (policy, subject) = (NativePolicy::new(), Subject::default());
+    let (policy, subject, counts) = (NativePolicy::new(), Subject::default(), Counts::unknown());
     criterion.bench_function("part/ask the native policy", |bencher| {
         bencher.iter(|| {
             drop(policy.decide(PolicyRequest {
@@ -38,6 +39,8 @@ pub(crate) fn each(criterion: &mut Criterion) {
                 arguments_digest: spec.definition(),
                 permission: Permission::Allow,
                 step: 0,
+                run: RunFacts::default(),
+                counts: &counts,
             }));
         });
     });

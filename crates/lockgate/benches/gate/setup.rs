@@ -64,7 +64,7 @@ pub(crate) async fn deny_order(order_id: String, amount: i64, note: String) -> R
 pub(crate) struct Setup {
     pub(crate) runtime: Runtime,
     registry: Arc<Registry>,
-    policy: Arc<NativePolicy>,
+    policy: Arc<dyn PolicyEngine>,
     scrubber: Arc<dyn Redactor>,
 }
 
@@ -76,14 +76,20 @@ pub(crate) struct Run {
 
 impl Setup {
     pub(crate) fn new() -> Self {
+        Self::deciding(|_| Arc::new(NativePolicy::new()))
+    }
+
+    /// With this policy, made for the tools.
+    pub(crate) fn deciding(policy: impl FnOnce(&Registry) -> Arc<dyn PolicyEngine>) -> Self {
         let registry = Arc::new(Registry::new(RegistryRules::default()));
         for tool in [price().build(), book().build(), refuse_order().build(), deny_order().build()] {
             registry.register(tool.unwrap()).unwrap();
         }
+        let policy = policy(&registry);
         Self {
             runtime: tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap(),
             registry,
-            policy: Arc::new(NativePolicy::new()),
+            policy,
             scrubber: Arc::new(ScrubberBuilder::new().build().unwrap()),
         }
     }

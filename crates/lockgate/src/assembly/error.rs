@@ -10,6 +10,8 @@ use lockgate_journal::OpenError;
 use lockgate_models::OptionsError;
 use lockgate_models::ScriptError;
 use lockgate_notify::TargetError;
+#[cfg(feature = "http-policy")]
+use lockgate_policy::DecisionPointError;
 #[cfg(feature = "cedar")]
 use lockgate_policy::cedar::RulesRefused;
 use lockgate_redact::RedactError;
@@ -46,9 +48,18 @@ pub enum AssemblyError {
     #[cfg(feature = "cedar")]
     #[error(transparent)]
     Rules(#[from] RulesRefused),
-    /// Rules that this build cannot read.
-    #[error("`policy.engine` is `cedar`, and this build has no Cedar")]
-    NoCedar,
+    /// A decision point that cannot be asked.
+    #[cfg(feature = "http-policy")]
+    #[error(transparent)]
+    DecisionPoint(#[from] DecisionPointError),
+    /// An engine that this build does not have.
+    #[error("`policy.engine` is `{engine}`, and this build has no such engine")]
+    NoEngine {
+        /// The engine.
+        engine: &'static str,
+        /// The feature that brings it.
+        feature: &'static str,
+    },
     /// A secret that cannot be kept.
     #[error("the secret in `{variable}` cannot be kept from leaving: {cause}")]
     Secret {
@@ -98,7 +109,7 @@ pub enum AssemblyError {
         #[source]
         cause: InvalidKey,
     },
-    /// A rule that would be about nothing: a pin of `subject.versions`, or a `[[quota]]`.
+    /// A rule that would be about nothing: a pin of `subject.versions`, a `[[quota]]`, or the tools of a `[[hook]]`.
     #[error("`{rule}` names `{tool}`, and no tool has this name")]
     UnknownTool {
         /// Where the name stands.
@@ -135,9 +146,11 @@ impl AssemblyError {
             Self::Model(error) => error.hint().map(str::to_owned),
             #[cfg(feature = "cedar")]
             Self::Rules(error) => error.hint().map(str::to_owned),
-            Self::NoCedar => Some("build it with the feature `cedar`".to_owned()),
+            #[cfg(feature = "http-policy")]
+            Self::DecisionPoint(error) => error.hint().map(str::to_owned),
+            Self::NoEngine { feature, .. } => Some(format!("build it with the feature `{feature}`")),
             Self::Secret { variable, .. } => {
-                Some(format!("use a longer secret, or take `{variable}` out of `tools.secrets_from_env`"))
+                Some(format!("use a longer secret, or take `{variable}` out of the run file"))
             }
             Self::SecretShown { .. } => Some("take it out of the name, the description and the schema".to_owned()),
             Self::UnknownTool { nearest, .. } => nearest.as_ref().map(|near| format!("did you mean `{near}`?")),

@@ -89,3 +89,46 @@ fn a_program_hides_tools_of_a_run_file() {
     // It narrows: what the file does not show, it does not show.
     assert!(names(&assembled("", Some(Arc::new(OnlyReads))).unwrap()).is_empty()); // R-133
 }
+
+/// Two tools, these rules, and this rule of the project's own.
+#[cfg(feature = "cedar")]
+#[expect(clippy::disallowed_methods, reason = "the run file is the test's own")]
+fn ruled(mode: &str, rules: &str, visibility: Option<Arc<dyn Visibility>>) -> Assembly {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.toml");
+    fs::write(folder.path().join("rules.cedar"), rules).unwrap();
+    let tools = r#"
+        [[tools.mock]]
+        name = "create_ticket"
+        description = "Creates a ticket."
+        behaviour = [{ echoes = true }]
+
+        [[tools.mock]]
+        name = "look_up"
+        description = "Looks something up."
+        effect = "read"
+        behaviour = [{ echoes = true }]
+    "#;
+    let policy = format!("[policy]\nengine = \"cedar\"\nfiles = [\"rules.cedar\"]\nmode = \"{mode}\"\n");
+    fs::write(&path, format!("{policy}{tools}")).unwrap();
+    let journal_url = Some("memory:".to_owned());
+    Assembly::load(&path, Overrides { journal_url, visibility, ..Overrides::default() }).unwrap()
+}
+
+#[cfg(feature = "cedar")]
+#[test]
+fn rules_and_a_programs_own_rule_both_hide() {
+    let reads = r#"permit (principal, action in Effect::Action::"read", resource);"#;
+    let own: Arc<dyn Visibility> = Arc::new(OnlyReads);
+    assert_eq!(names(&ruled("enforce", "permit (principal, action, resource);", None)).len(), 2);
+    assert_eq!(names(&ruled("enforce", reads, None)), ["look_up"]); // R-139
+    assert_eq!(names(&ruled("enforce", "permit (principal, action, resource);", Some(Arc::clone(&own)))), ["look_up"]);
+    let writes = r#"permit (principal, action in Effect::Action::"external", resource);"#;
+    assert!(names(&ruled("enforce", writes, Some(own))).is_empty());
+    // A question is seen, and so is what is only tried.
+    assert_eq!(
+        names(&ruled("enforce", "permit (principal, action, resource) when { context has approval };", None)).len(),
+        2
+    );
+    assert_eq!(names(&ruled("shadow", reads, None)).len(), 2);
+}

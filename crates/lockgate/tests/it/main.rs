@@ -3,6 +3,8 @@
 
 mod assembly;
 mod cases;
+#[cfg(feature = "cedar")]
+mod counts;
 mod fuzz_corpus;
 mod generated;
 mod incident;

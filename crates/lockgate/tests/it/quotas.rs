@@ -1,13 +1,15 @@
 //! Quotas: how many calls are admitted, whoever sends them and however many at once.
 
 use lockgate::contract::call::ActionLanguage;
-use lockgate::contract::ports::{Per, ProposedCall, Quota};
+use lockgate::contract::ports::{Count, Per, ProposedCall, Quota};
 use lockgate::prelude::*;
 
 use crate::world::{World, at_once, code_of};
 
 fn quota(tool: &str, per: Per, most: u32) -> Quota {
-    Quota { name: "few".to_owned(), tool: Some(tool.to_owned()), effect: None, per, most, within: None }
+    let count =
+        Count { name: "few".to_owned(), tool: Some(tool.to_owned()), effect: None, per, within: None, from: None };
+    Quota { count, most: Some(most) }
 }
 
 fn with(world: World, quota: Quota) -> World {

@@ -27,6 +27,9 @@ that waits, is driven or needs reconciliation, and one with an open question, wi
 nobody knows, or with a caller's key that has not run out. With `--archive` the runs are exported,
 and the file is on the disk, before the first one is removed.
 
+Calls of a run that is gone are counted no more: not by quotas, and not by rules that apply so often
+only. What is remembered of approvals lasts 90 days at most: keep runs for as long.
+
 SQLite gives the room back where a quarter of the file is free, by writing the file anew: whoever
 writes waits meanwhile. PostgreSQL uses the room again by itself.
 

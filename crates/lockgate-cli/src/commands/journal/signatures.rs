@@ -14,6 +14,13 @@ pub(super) fn public_key(path: &Path) -> Result<PublicKey, CliError> {
     PublicKey::parse(&text).map_err(|cause| CliError::Key { path: path.to_owned(), cause })
 }
 
+/// Which of the keys a run is held to: the one that it begins with, or else the first.
+pub(super) fn key_of<'k>(events: &[Event], keys: &'k [PublicKey]) -> Option<&'k PublicKey> {
+    let began_with = events.first().and_then(Event::signature).map(|signed| signed.signature.key);
+    let own = keys.iter().find(|key| began_with.as_ref().is_some_and(|began_with| *began_with == key.to_string()));
+    own.or(keys.first())
+}
+
 /// Every decision that is not what the holder of the key signed.
 pub(super) fn defects<'e>(key: &'e PublicKey, events: &'e [Event]) -> impl Iterator<Item = Defect> + 'e {
     // What has a signature and is no decision any more was altered.

@@ -1,4 +1,4 @@
-use lockgate::contract::approval::{Approval, ApprovalState, shown_text};
+use lockgate::contract::approval::{Approval, ApprovalState, Circumstances, shown_text};
 use lockgate::contract::digest::Digest;
 use lockgate::contract::document::{Document, Limits};
 use lockgate::contract::effect::Effect;
@@ -23,11 +23,19 @@ fn approval() -> Approval {
         tool_version: "1.0".to_owned(),
         definition: Digest::from_bytes([1; 32]),
         arguments_digest: Digest::from_bytes([2; 32]),
+        circumstances: Circumstances::default(),
         effect: Effect::Write,
         tenant: "demo".to_owned(),
         user: "alice".to_owned(),
         agent: "helper".to_owned(),
-        shown_text: shown_text("create_ticket", "1.0", Effect::Write, ["demo", "alice", "helper"], &arguments),
+        shown_text: shown_text(
+            "create_ticket",
+            "1.0",
+            Effect::Write,
+            ["demo", "alice", "helper"],
+            &Circumstances::default(),
+            &arguments,
+        ),
         arguments,
         digest: Digest::from_bytes([3; 32]),
         requested_at: Timestamp::from_millis(0),

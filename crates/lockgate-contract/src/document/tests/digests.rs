@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 use super::properties::{Shape, choices, shapes, spelled, strip_zeros};
-use crate::approval::Binding;
+use crate::approval::{Binding, Circumstances};
 use crate::arguments::Arguments;
 use crate::digest::Digest;
 use crate::document::{Document, Limits};
@@ -21,6 +21,7 @@ fn digests(value: &Document) -> [Digest; 5] {
         arguments: &object,
         attempt: None,
         call_id: &CallId::new("c"),
+        circumstances: &Circumstances::default(),
         definition: Digest::of_text("t", "d"),
         effect: Effect::Write,
         run_id: &RunId::new("r"),
@@ -158,6 +159,7 @@ fn bound(([call_id, run_id, tenant, user, agent, tool_name], definition, effect,
         arguments: &Document::parse(arguments.as_str(), Limits::ARGUMENTS).unwrap(),
         attempt: None,
         call_id: &CallId::new(call_id.as_str()),
+        circumstances: &Circumstances::default(),
         definition: Digest::from_bytes([*definition; 32]),
         effect: *effect,
         run_id: &RunId::new(run_id.as_str()),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::allowed::AllowedTools;
-use crate::approval::Proof;
+use crate::approval::{Circumstances, Proof};
 use crate::call::ActionLanguage;
 use crate::digest::Digest;
 use crate::effect::{Effect, EffectState, OnUnknown, Permission};
@@ -128,6 +128,7 @@ fn bodies() -> Vec<(Body, String)> {
                 policies: vec!["p".to_owned()],
                 because: None,
                 approvers: None,
+                circumstances: Circumstances::default(),
             }),
             format!(
                 r#"{{"approval_id":"apr-1","tool_name":"t","tool_version":"1.0","effect":"write","digest":"{one}","expires_at":"1970-01-01T00:00:00.000Z","reason":"r","policies":["p"]}}"#

@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::approval::ApprovalState;
 use crate::digest::Digest;
 use crate::effect::Effect;
 use crate::ids::{ApprovalId, CallId, RunId};
-use crate::ports::JournalError;
-use crate::time::Timestamp;
+use crate::ports::{JournalError, Quota, Seen};
 
 /// The right to start one attempt of one call.
 #[derive(Debug, Clone)]
@@ -37,63 +35,8 @@ pub struct Claim {
     pub subject: String,
     /// How many calls like this one may be admitted. Counted and claimed in one step, so that calls that come at once are.
     pub quotas: Vec<Quota>,
-}
-
-/// How many calls are admitted: started with the journal's leave, whatever came of them. A call that is asked about or
-/// refused counts nothing, and a further attempt of a call nothing more.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Quota {
-    /// What it is called in audits and refusals.
-    pub name: String,
-    /// Only calls of this tool.
-    pub tool: Option<String>,
-    /// Only calls with this effect.
-    pub effect: Option<Effect>,
-    /// Whose calls are counted together.
-    pub per: Per,
-    /// So many at most.
-    pub most: u32,
-    /// In this time, up to now; absent: ever.
-    pub within: Option<Duration>,
-}
-
-/// Whose calls are counted together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Per {
-    /// Those of one run.
-    Run,
-    /// Those on behalf of one tenant, user and agent.
-    Subject,
-    /// Those of one tenant.
-    Tenant,
-}
-
-impl Per {
-    /// All of them, the fewest calls first.
-    pub const ALL: [Self; 3] = [Self::Run, Self::Subject, Self::Tenant];
-
-    /// The word in files.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Run => "run",
-            Self::Subject => "subject",
-            Self::Tenant => "tenant",
-        }
-    }
-}
-
-impl Quota {
-    /// Whether it is about such a call.
-    pub fn covers(&self, tool: &str, effect: Effect) -> bool {
-        self.tool.as_ref().is_none_or(|only| only == tool) && self.effect.is_none_or(|only| only == effect)
-    }
-
-    /// Calls that were admitted until then do not count; 0: all do.
-    pub fn since(&self, now: Timestamp) -> Timestamp {
-        let within = self.within.and_then(|within| i64::try_from(within.as_millis()).ok());
-        within.map_or_else(Timestamp::default, |millis| Timestamp::from_millis(now.as_millis().saturating_sub(millis)))
-    }
+    /// What its decision looked at. Counted again in the same step, so that it still holds when the call is admitted.
+    pub seen: Vec<Seen>,
 }
 
 /// A caller's name for one request: the same key with the same request is the same effect, however often it is sent.
@@ -140,6 +83,9 @@ pub enum ClaimRefused {
     /// As many calls as may be admitted have been.
     #[error("the quota `{0}` is used up")]
     Quota(String),
+    /// Since the decision looked at it, a number has changed: it may be another decision by now.
+    #[error("the count `{0}` has changed since the call was decided")]
+    Changed(String),
     /// The journal failed.
     #[error(transparent)]
     Journal(#[from] JournalError),

@@ -4,7 +4,7 @@ use crate::approval::Approval;
 use crate::event::{Event, NewEvent};
 use crate::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use crate::ports::{
-    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError,
+    Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Count, Decision, DecisionRefused, Journal, JournalError,
     KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling, Upkeep,
 };
 
@@ -61,6 +61,16 @@ pub trait JournalLayer: Send + Sync {
         key: &'a str,
     ) -> BoxFuture<'a, Result<Option<KeyHolder>, JournalError>> {
         self.beneath().key_holder(tenant, key)
+    }
+
+    fn admitted<'a>(
+        &'a self,
+        run: &'a RunId,
+        call: &'a CallId,
+        subject: &'a str,
+        counts: &'a [Count],
+    ) -> BoxFuture<'a, Result<Vec<u64>, JournalError>> {
+        self.beneath().admitted(run, call, subject, counts)
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>>;
@@ -165,6 +175,16 @@ impl<L: JournalLayer> Journal for L {
         key: &'a str,
     ) -> BoxFuture<'a, Result<Option<KeyHolder>, JournalError>> {
         JournalLayer::key_holder(self, tenant, key)
+    }
+
+    fn admitted<'a>(
+        &'a self,
+        run: &'a RunId,
+        call: &'a CallId,
+        subject: &'a str,
+        counts: &'a [Count],
+    ) -> BoxFuture<'a, Result<Vec<u64>, JournalError>> {
+        JournalLayer::admitted(self, run, call, subject, counts)
     }
 
     fn decide(&self, decision: Decision) -> BoxFuture<'_, Result<Approval, DecisionRefused>> {

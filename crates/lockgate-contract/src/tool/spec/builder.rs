@@ -1,13 +1,13 @@
 //! How a [`ToolSpec`] is put together.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use thiserror::Error;
 
-use super::{Audience, HarmlessWhen, PreCheck, Reconcile, Reconciled, ToolSpec};
+use super::{Audience, BindsFiles, HarmlessWhen, PreCheck, Reconcile, Reconciled, ToolSpec};
 use crate::arguments::Arguments;
 use crate::digest::Digest;
 use crate::document::{Document, Limits};
@@ -38,6 +38,7 @@ pub struct ToolSpecBuilder {
     error_text: ErrorText,
     pre_check: Option<PreCheck>,
     harmless_when: Option<HarmlessWhen>,
+    binds_files: Option<BindsFiles>,
     reconcile: Option<Reconcile>,
     idempotency_window: Option<Duration>,
 }
@@ -67,6 +68,7 @@ impl ToolSpecBuilder {
             error_text: ErrorText::Hidden,
             pre_check: None,
             harmless_when: None,
+            binds_files: None,
             reconcile: None,
             idempotency_window: None,
         }
@@ -234,6 +236,18 @@ impl ToolSpecBuilder {
         self
     }
 
+    /// Attaches a look at the files that a call would use, such as a script that it runs: by the names that the call has for
+    /// them, and what is in them. Where a person is asked they are shown, and a file that is another one by the time that the
+    /// call goes on voids the approval. It may block, and changes nothing; the error is the sentence that the model is told.
+    #[must_use]
+    pub fn binds_files<F>(mut self, look: F) -> Self
+    where
+        F: Fn(&Arguments) -> Result<BTreeMap<String, Digest>, String> + Send + Sync + 'static,
+    {
+        self.binds_files = Some(Arc::new(look));
+        self
+    }
+
     /// Attaches a question to the outside world: what became of an attempt whose result was lost? It is asked when a run is
     /// recovered, changes nothing, and gets the attempt's own idempotency key.
     #[must_use]
@@ -289,6 +303,7 @@ impl ToolSpecBuilder {
             error_text: self.error_text,
             pre_check: self.pre_check,
             harmless_when: self.harmless_when,
+            binds_files: self.binds_files,
             definition: Digest::of_text("", ""),
             reconcile: self.reconcile,
             idempotency_window: self.idempotency_window.filter(|_| self.idempotency == Idempotency::Provider),

@@ -198,6 +198,7 @@ fn setters() -> Vec<(&'static str, Setter)> {
         ("error text", |tool| tool.error_text(ErrorText::Vouched)),
         ("pre-check", |tool| tool.pre_check(|_| Ok(()))),
         ("harmless_when", |tool| tool.harmless_when(|_| false)),
+        ("binds_files", |tool| tool.binds_files(|_| Ok(BTreeMap::new()))),
         ("both abilities", |tool| tool.pre_check(|_| Ok(())).harmless_when(|_| false)),
     ]
 }

@@ -4,6 +4,8 @@
 mod authorized;
 #[path = "../../../src/checked.rs"]
 mod checked;
+#[path = "../../../src/considered.rs"]
+mod considered;
 #[path = "../../../src/decided.rs"]
 mod decided;
 #[path = "../../../src/error.rs"]
@@ -12,6 +14,8 @@ mod error;
 mod exit;
 #[path = "../../../src/gate.rs"]
 mod gate;
+#[path = "../../../src/hooks.rs"]
+mod hooks;
 #[path = "../../../src/keys.rs"]
 mod keys;
 #[path = "../../../src/limit.rs"]

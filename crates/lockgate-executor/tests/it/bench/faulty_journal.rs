@@ -4,14 +4,18 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use lockgate_contract::approval::Approval;
+use lockgate_contract::digest::Digest;
+use lockgate_contract::effect::Effect;
 use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
-    Appended, BoxFuture, Claim, ClaimRefused, Decision, DecisionRefused, Journal, JournalError, JournalLayer, Lease,
-    NewRun, RunHold, Settling,
+    Appended, BoxFuture, Claim, ClaimRefused, Count, Decision, DecisionRefused, Journal, JournalError, JournalLayer,
+    Lease, NewRun, RunHold, Settling,
 };
 use lockgate_journal::MemoryJournal;
 use tokio::sync::Notify;
+
+use super::create_run;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Method {
@@ -22,6 +26,7 @@ pub(crate) enum Method {
     Approval,
     Events,
     Artifact,
+    Admitted,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +55,8 @@ struct State {
     faults: Vec<(Method, usize, Fault)>,
     /// Where the next call of a method says that it came, and waits until it may go on.
     holds: HashMap<Method, (Arc<Notify>, Arc<Notify>)>,
+    /// How often another call is admitted right before a claim, and how many were.
+    rivals: (u32, u32),
 }
 
 impl FaultyJournal {
@@ -72,6 +79,40 @@ impl FaultyJournal {
     /// The next call of a method says so, and waits for `go`.
     pub(crate) fn hold(&self, method: Method, entered: Arc<Notify>, go: Arc<Notify>) {
         self.state.lock().unwrap().holds.insert(method, (entered, go));
+    }
+
+    /// Before each of the next claims, so many of them, another run's call is admitted.
+    pub(crate) fn rivals(&self, claims: u32) {
+        self.state.lock().unwrap().rivals.0 = claims;
+    }
+
+    async fn rival(&self) {
+        let nth = {
+            let (left, so_far) = &mut self.state.lock().unwrap().rivals;
+            if *left == 0 {
+                return;
+            }
+            *left -= 1;
+            *so_far += 1;
+            *so_far
+        };
+        let run = RunId::new(format!("run-rival-{nth}"));
+        create_run(&self.inner, &run).await;
+        let claim = Claim {
+            call_id: run.call(0, 0),
+            step: 0,
+            attempt: 1,
+            tool_name: "rival".to_owned(),
+            effect: Effect::External,
+            arguments_digest: Digest::of_text("test", "rival"),
+            idempotency_key: String::new(),
+            approval: None,
+            caller_key: None,
+            subject: String::new(),
+            quotas: Vec::new(),
+            seen: Vec::new(),
+        };
+        self.inner.claim(&Lease::first(run), claim, Vec::new()).await.unwrap();
     }
 
     /// How often a method was called.
@@ -145,7 +186,10 @@ impl JournalLayer for FaultyJournal {
         claim: Claim,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, ClaimRefused>> {
-        Box::pin(self.through(Method::Claim, self.inner.claim(lease, claim, events)))
+        Box::pin(async move {
+            self.rival().await;
+            self.through(Method::Claim, self.inner.claim(lease, claim, events)).await
+        })
     }
 
     fn settle<'a>(
@@ -172,6 +216,16 @@ impl JournalLayer for FaultyJournal {
 
     fn events<'a>(&'a self, run: &'a RunId, after: u64) -> BoxFuture<'a, Result<Vec<Event>, JournalError>> {
         Box::pin(self.through(Method::Events, self.inner.events(run, after)))
+    }
+
+    fn admitted<'a>(
+        &'a self,
+        run: &'a RunId,
+        call: &'a CallId,
+        subject: &'a str,
+        counts: &'a [Count],
+    ) -> BoxFuture<'a, Result<Vec<u64>, JournalError>> {
+        Box::pin(self.through(Method::Admitted, self.inner.admitted(run, call, subject, counts)))
     }
 
     fn artifact<'a>(

@@ -5,7 +5,7 @@ use std::time::Duration;
 use lockgate_contract::effect::Effect;
 use lockgate_contract::event::Finding;
 use lockgate_contract::ids::CallId;
-use lockgate_contract::ports::{Claim, ClaimRefused, Lease, NewRun, Per, Quota};
+use lockgate_contract::ports::{Claim, ClaimRefused, Count, Lease, NewRun, Per, Quota};
 
 use crate::support::{Fixture, claim, event, found, new_run};
 
@@ -18,8 +18,12 @@ contract! {
     many_at_once_are_counted_one_after_the_other;
 }
 
+fn all(per: Per) -> Count {
+    Count { name: "few".to_owned(), tool: None, effect: None, per, within: None, from: None }
+}
+
 fn quota(per: Per, most: u32) -> Quota {
-    Quota { name: "few".to_owned(), tool: None, effect: None, per, most, within: None }
+    Quota { count: all(per), most: Some(most) }
 }
 
 fn counted(call: &CallId, quota: &Quota) -> Claim {
@@ -71,8 +75,8 @@ async fn only_calls_of_the_tool_and_the_effect_count(f: Fixture) {
     for call in 0..3 {
         try_claim(&f, &run, look(call)).await.unwrap();
     }
-    let of_tool = Quota { tool: Some("pay".to_owned()), ..quota(Per::Tenant, 1) };
-    let of_effect = Quota { effect: Some(Effect::External), ..quota(Per::Subject, 2) };
+    let of_tool = Quota { count: Count { tool: Some("pay".to_owned()), ..all(Per::Tenant) }, most: Some(1) };
+    let of_effect = Quota { count: Count { effect: Some(Effect::External), ..all(Per::Subject) }, most: Some(2) };
     let both =
         |call: u32| Claim { quotas: vec![of_tool.clone(), of_effect.clone()], ..claim(&run.call(0, call), 1, None) };
     try_claim(&f, &run, both(3)).await.unwrap();
@@ -84,7 +88,7 @@ async fn only_calls_of_the_tool_and_the_effect_count(f: Fixture) {
 
 async fn what_is_long_ago_does_not_count(f: Fixture) {
     let (run, within) = (f.create("run-a").await, Duration::from_secs(10));
-    let two = Quota { within: Some(within), ..quota(Per::Tenant, 2) };
+    let two = Quota { count: Count { within: Some(within), ..all(Per::Tenant) }, most: Some(2) };
     try_claim(&f, &run, counted(&run.call(0, 0), &two)).await.unwrap();
     f.clock.pass(Duration::from_secs(6));
     try_claim(&f, &run, counted(&run.call(0, 1), &two)).await.unwrap();

@@ -1,12 +1,14 @@
 //! What rules call agents, roles, tools and calls.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::str::FromStr;
 
 use cedar_policy::{EntityId, EntityTypeName, EntityUid};
 use lockgate_contract::effect::Effect;
 use lockgate_contract::subject::Subject;
+
+use super::value::Value;
 
 /// The name of an agent, a role, a tool or an action, with its type.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +27,30 @@ impl Principal {
         let roles: Result<_, _> = subject.scopes.iter().map(|role| Uid::of("Role", role).map(|role| role.0)).collect();
         Ok(Self { agent: Uid::of("Agent", &subject.agent)?.0, roles: roles? })
     }
+
+    /// What rules may know of the agent of a subject.
+    pub(in crate::cedar) fn attributes(subject: &Subject) -> Vec<(String, Value)> {
+        let words = |words: &BTreeSet<String>| Value::set(words.iter().map(|word| Value::string(word)).collect());
+        vec![
+            ("tenant".to_owned(), Value::string(&subject.tenant)),
+            ("user".to_owned(), Value::string(&subject.user)),
+            ("level".to_owned(), Value::string(subject.level.word())),
+            ("scopes".to_owned(), words(&subject.scopes)),
+            ("domains".to_owned(), words(&subject.domains)),
+        ]
+    }
+
+    /// The agent, as rules name it.
+    pub(in crate::cedar) fn agent(&self) -> String {
+        self.agent.to_string()
+    }
+
+    /// Its roles, as rules name them, sorted.
+    pub(in crate::cedar) fn roles(&self) -> Vec<String> {
+        let mut roles: Vec<String> = self.roles.iter().map(ToString::to_string).collect();
+        roles.sort_unstable();
+        roles
+    }
 }
 
 impl Uid {
@@ -41,6 +67,12 @@ impl Uid {
     /// Calling any tool with this effect.
     pub(in crate::cedar) fn effect(effect: Effect) -> Result<Self, String> {
         Self::of("Effect::Action", effect.word())
+    }
+
+    /// The tool that an action calls; nothing for a group of actions.
+    pub(super) fn called_tool(&self) -> Option<String> {
+        let is_call = self.0.type_name().to_string() == "Tool::Action";
+        is_call.then(|| self.0.id().unescaped().to_owned())
     }
 
     fn of(type_name: &str, id: &str) -> Result<Self, String> {

@@ -1,6 +1,7 @@
 //! Values of facts.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use cedar_policy::RestrictedExpression;
 use lockgate_contract::time::Timestamp;
@@ -41,5 +42,12 @@ impl Value {
         let members: BTreeMap<_, _> = members.into_iter().map(|(name, value)| (name, value.0)).collect();
         // A map has no name twice, which is all that a record refuses.
         Self(RestrictedExpression::new_record(members).unwrap_or_else(|_| RestrictedExpression::new_bool(false)))
+    }
+}
+
+/// As rules write it.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.as_ref().fmt(f)
     }
 }

@@ -8,7 +8,7 @@ fn tools() -> Tools {
         )
         .build()
         .unwrap();
-    Tools::new([&pay]).unwrap()
+    Tools::new([&pay], []).unwrap()
 }
 
 #[test]

@@ -211,6 +211,7 @@ fn rules_may_ask_the_time() {
         ("2026-01-02T17:00:00.000Z", PolicyDecision::Deny),
     ] {
         let arguments = Arguments::empty();
+        let counts = Counts::unknown();
         let request = PolicyRequest {
             subject: &Subject::default(),
             tool: &tool,
@@ -218,6 +219,8 @@ fn rules_may_ask_the_time() {
             arguments_digest: arguments.digest(),
             permission: Permission::Allow,
             step: 0,
+            run: RunFacts::default(),
+            counts: &counts,
         };
         assert_eq!(rules.decide(&request, now.parse().unwrap(), false).decision, expected, "{now}");
     }

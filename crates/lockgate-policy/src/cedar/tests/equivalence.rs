@@ -78,8 +78,10 @@ proptest! {
             let sliced = Rules::load([&tool], &shipped(files)).unwrap();
             let whole = sliced.unsliced();
             for permission in [tool.permission(), effective] {
+                let counts = Counts::unknown();
                 let request = PolicyRequest {
                     subject: &subject, tool: &tool, arguments: &arguments, arguments_digest: arguments.digest(), permission, step,
+                    run: RunFacts::default(), counts: &counts,
                 };
                 let expected = native(&engine, request);
                 // The second time from the table.

@@ -145,3 +145,13 @@ fn an_example_behind_a_rule_is_not_passed_over() {
     let refused = refused("permit (principal, action, resource); // expect: deny {\"tool\": \"pay\"}");
     assert!(refused[0].contains("on a line of its own"), "{refused:?}");
 }
+
+#[test]
+fn rules_that_are_nested_deeply_load_or_are_refused() {
+    for condition in [format!("{}true{}", "(".repeat(2000), ")".repeat(2000)), vec!["true"; 3000].join(" && ")] {
+        let text = format!("permit (principal, action, resource) when {{ {condition} }};");
+        let file = RuleFile { name: "deep.cedar".to_owned(), text };
+        // What it answers is not the point: nothing ends here but the loading.
+        drop(Rules::load([&pay()], &[file]));
+    }
+}

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use lockgate_contract::ports::Visibility as _;
+
 use super::*;
 use crate::cedar::{CedarPolicy, RuleFiles};
 
@@ -17,7 +19,7 @@ fn a_wrong_set_leaves_the_old_one_in_force() {
     let path = folder.path().join("a.cedar");
     write(&path, "permit (principal, action, resource);");
     let files = RuleFiles::new(folder.path(), ["*.cedar".to_owned()]);
-    let policy = CedarPolicy::read(files, &[look_up()], Arc::new(Noon)).unwrap();
+    let policy = CedarPolicy::read(files, &[look_up()], Vec::new(), Arc::new(Noon)).unwrap();
     let decide = || answer(&policy.rules(), &look_up(), &Subject::default(), "{}").decision;
     assert_eq!((decide(), policy.reload()), (PolicyDecision::Allow, Ok(false)));
 
@@ -33,8 +35,11 @@ fn a_wrong_set_leaves_the_old_one_in_force() {
         assert_eq!((decide(), policy.rules().digest()), (PolicyDecision::Allow, before));
     }
 
+    // Who is bound from then on does not see what nobody may call.
+    assert!(policy.sees(&Subject::default(), &look_up()));
     write(&path, "forbid (principal, action, resource);");
     assert_eq!((policy.reload(), decide()), (Ok(true), PolicyDecision::Deny));
+    assert!(!policy.sees(&Subject::default(), &look_up()));
     assert_ne!(policy.rules().digest(), before);
 
     // A further file counts, and a folder without any does not load.

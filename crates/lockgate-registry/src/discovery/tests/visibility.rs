@@ -55,3 +55,14 @@ fn a_rule_that_panics_hides() {
         assert_eq!(names(&registry.discover(&alice())), ["a"]);
     }
 }
+
+#[test]
+fn of_several_rules_each_hides() {
+    let not = |hidden: &'static str| Rule(move |_: &Subject, tool: &ToolSpec| tool.name() != hidden);
+    let registry = Registry::default().with_visibility(Arc::new(not("a"))).with_visibility(Arc::new(not("b")));
+    for name in ["a", "b", "c"] {
+        registry.register(tool(name).build().unwrap()).unwrap();
+    }
+    assert_eq!(names(&registry.discover(&alice())), ["c"]);
+    assert_eq!(names(&registry.restrict_to(["a", "b", "c"]).unwrap().discover(&alice())), ["c"]);
+}

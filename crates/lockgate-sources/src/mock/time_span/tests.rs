@@ -2,7 +2,9 @@ use super::*;
 
 #[test]
 fn reads_whole_numbers_with_a_unit() {
-    for (text, millis) in [("500ms", 500), ("2s", 2000), ("10m", 600_000), ("1h", 3_600_000), ("0s", 0)] {
+    for (text, millis) in
+        [("500ms", 500), ("2s", 2000), ("10m", 600_000), ("1h", 3_600_000), ("30d", 2_592_000_000), ("0s", 0)]
+    {
         assert_eq!(text.parse::<TimeSpan>().unwrap().as_duration(), Duration::from_millis(millis), "{text}");
     }
 }
@@ -19,6 +21,7 @@ fn refuses_everything_else() {
         "-2s",
         "1.5s",
         "2sec",
+        "2days",
         "1h30m",
         "٣s",
         "99999999999999999999s",
@@ -27,7 +30,7 @@ fn refuses_everything_else() {
         let error = text.parse::<TimeSpan>().unwrap_err().to_string();
         assert_eq!(
             error,
-            format!("`{text}` is not a duration: write a whole number and `ms`, `s`, `m` or `h`, such as `500ms`")
+            format!("`{text}` is not a duration: write a whole number and `ms`, `s`, `m`, `h` or `d`, such as `500ms`")
         );
     }
 }

@@ -6,7 +6,7 @@ mod shown;
 
 use std::time::Duration;
 
-use lockgate::contract::approval::{Approval, ApprovalState, Binding};
+use lockgate::contract::approval::{Approval, ApprovalState, Binding, Circumstances};
 use lockgate::contract::arguments::Arguments;
 use lockgate::contract::digest::Digest;
 use lockgate::contract::document::Limits;
@@ -72,6 +72,7 @@ fn digest_over(question: &Approval, arguments: &Document, subject: &Subject) -> 
         arguments,
         attempt: None,
         call_id: &question.call_id,
+        circumstances: &Circumstances::default(),
         definition: question.definition,
         effect: question.effect,
         run_id: &question.run_id,
