@@ -30,7 +30,7 @@ pub(crate) const TO_BE_TOLD: Duration = Duration::from_secs(5);
 pub(crate) async fn execute(command: Command, output: &Arc<Output>) -> Result<Exit, CliError> {
     match command {
         Command::Run(arguments) => run::execute(arguments, output).await,
-        // The largest of them: it would make all of them so large.
+        // The largest two: they would make all of them so large.
         Command::Call(arguments) => Box::pin(call::execute(arguments, output)).await,
         Command::Tools(arguments) => tools::execute(arguments, output),
         Command::Approvals(arguments) => approvals::execute(arguments, output).await,
