@@ -8,6 +8,7 @@ use lockgate::config::ApprovalsTable;
 use lockgate::contract::approval::{Approval, ApprovalState};
 use lockgate::contract::arguments::Arguments as CallArguments;
 use lockgate::contract::digest::Digest;
+use lockgate::contract::event::signed_with;
 use lockgate::contract::ports::{ApprovalFilter, Clock as _, Decision};
 use lockgate::contract::run::RunKind;
 use lockgate::executor::Gate;
@@ -17,7 +18,7 @@ use lockgate::notify::{News, Notifier};
 
 use crate::commands::runs::handlers;
 use crate::error::CliError;
-use crate::person::{proof, session_user, system_user};
+use crate::person::{decider, proof};
 use crate::stored::Stored;
 
 /// What somebody says to a question.
@@ -49,16 +50,11 @@ pub(crate) async fn decide(
     warn: impl Fn(&dyn Display),
 ) -> Result<Decided, CliError> {
     let (events, state) = stored.state(&approval.run_id).await?;
-    if !stored.signs && events.first().is_some_and(|started| started.signature().is_some()) {
+    if !stored.signs && signed_with(&events).is_some() {
         return Err(CliError::WouldBeUnsigned(approval.run_id.clone()));
     }
     let Desk { gate, table, notifier } = Desk::of(stored, &state, warn)?;
-    let by = match answer.by {
-        Some(by) => by,
-        // Whose yes it takes has to be proved: the environment proves nothing.
-        None if approval.approvers.is_some() => system_user().ok_or(CliError::NobodyProves)?,
-        None => session_user()?,
-    };
+    let by = decider(answer.by.as_deref(), approval)?;
     let decision = Decision {
         reason: answer.reason,
         digest: Some(answer.digest),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lockgate::contract::approval::Proof;
+use lockgate::contract::approval::{Approval, Proof};
 use lockgate::host::{files, users};
 
 use crate::error::CliError;
@@ -31,9 +31,19 @@ fn user_number() -> Option<String> {
     None
 }
 
+/// Who decides about a question: whoever was named, or else whoever sits here. Whose yes it takes has to be proved, and the
+/// environment proves nothing.
+pub(crate) fn decider(named: Option<&str>, approval: &Approval) -> Result<String, CliError> {
+    match named {
+        Some(named) => Ok(named.to_owned()),
+        None if approval.approvers.is_some() => system_user().ok_or(CliError::NobodyProves),
+        None => session_user(),
+    }
+}
+
 /// Who this process belongs to, whatever its environment says; by number where the system has no name. In a user namespace
 /// of its own a process gives itself any number: there nobody is known.
-pub(crate) fn system_user() -> Option<String> {
+fn system_user() -> Option<String> {
     if !users::are_the_systems() {
         return None;
     }

@@ -24,7 +24,7 @@ pub use self::run::{
     RunWaiting,
 };
 pub use self::settled::{Audit, CallReconciled, Finding, Settled, ToolAnsweredLate, ToolAttemptFailed};
-pub use self::signature::{Sign, Signature, Signed};
+pub use self::signature::{Sign, Signature, Signed, signed_with};
 pub use self::tool::{ToolRelaxed, ToolRequested, ToolStarted};
 use crate::digest::Digest;
 use crate::document::DecodeError;

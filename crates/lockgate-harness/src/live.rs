@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lockgate_contract::event::{Audit, Body, Event, ModelResponded, NewEvent, RespondedCall};
+use lockgate_contract::event::{Audit, Body, Event, ModelResponded, NewEvent, RespondedCall, signed_with};
 use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{ModelResponse, NewRun, RunHold};
@@ -52,9 +52,9 @@ impl Runner {
         let hold = self.gate.journal().hold(run_id).await?.ok_or_else(|| RunError::Busy(run_id.clone()))?;
         reach(Point::RunHeld);
         let events = self.events(run_id).await?;
-        if let Some(signed) = events.first().and_then(Event::signature).filter(|_| !hold.signs()) {
+        if let Some(key) = signed_with(&events).filter(|_| !hold.signs()) {
             // Its decisions would be signed up to here, and not from here on.
-            return Err(RunError::Signed { run: run_id.clone(), key: signed.signature.key });
+            return Err(RunError::Signed { run: run_id.clone(), key });
         }
         self.live(run_id, &events, hold)
     }

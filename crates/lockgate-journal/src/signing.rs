@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ed25519_dalek::Signer as _;
 use lockgate_contract::approval::Approval;
-use lockgate_contract::event::{Event, NewEvent, Sign};
+use lockgate_contract::event::{Event, NewEvent, Sign, signed_with};
 use lockgate_contract::hexadecimal::{bytes, digits};
 use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{
@@ -166,7 +166,7 @@ impl SigningJournal {
 
     /// The key with which a run began to be signed; nothing for one that is not.
     async fn key_of(&self, run: &RunId) -> Result<Option<String>, JournalError> {
-        Ok(key_in(&self.inner.events(run, 0).await?))
+        Ok(signed_with(&self.inner.events(run, 0).await?))
     }
 
     /// What was decided in a run that began signed is what was signed: what was altered is not gone on from.
@@ -197,11 +197,6 @@ impl SigningJournal {
 /// Why a run is not driven on, and a question not answered.
 const OTHER_KEY: &str = "the decisions of this run are signed with another key";
 
-/// The key with which a run of these events began to be signed.
-fn key_in(events: &[Event]) -> Option<String> {
-    events.first().and_then(Event::signature).map(|signed| signed.signature.key)
-}
-
 impl JournalLayer for SigningJournal {
     fn beneath(&self) -> &dyn Journal {
         &*self.inner
@@ -216,7 +211,7 @@ impl JournalLayer for SigningJournal {
         Box::pin(async move {
             // Looked at before: whoever may not drive it on leaves no trace in it.
             let events = self.inner.events(run, 0).await?;
-            let key = key_in(&events);
+            let key = signed_with(&events);
             let signed = key.is_some();
             if key.is_some_and(|key| key != self.signer.key()) {
                 return Err(JournalError::unavailable(OTHER_KEY));

@@ -33,6 +33,7 @@ const MOST: usize = 64 * 1024;
 const LONGEST_REASON: usize = 2000;
 
 /// Asks a decision point for every call. A tool that declares `deny` is denied without asking: no answer could lift that.
+#[derive(Clone)]
 pub struct DecisionPoint {
     client: Client,
     url: Url,

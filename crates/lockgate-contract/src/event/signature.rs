@@ -50,6 +50,11 @@ pub struct Signed {
     pub text: Option<Vec<u8>>,
 }
 
+/// The name of the key with which a run of these events began to be signed; nothing for one that is not.
+pub fn signed_with(events: &[Event]) -> Option<String> {
+    events.first().and_then(Event::signature).map(|signed| signed.signature.key)
+}
+
 impl Event {
     /// Whether it records what a person or a policy decided: such an event is signed, where its journal signs.
     ///

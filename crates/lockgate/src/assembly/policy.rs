@@ -100,10 +100,10 @@ impl Policy {
         options.token_variable.clone_from(&table.token_env);
         options.allow_insecure = table.allow_insecure;
         options.timeout = table.timeout();
-        let point = |options| DecisionPoint::new(options, Arc::clone(redactor), Arc::new(SystemClock));
-        let tried = Arc::new(point(options.clone())?.in_shadow());
+        let point = DecisionPoint::new(options, Arc::clone(redactor), Arc::new(SystemClock))?;
+        let tried = Arc::new(point.clone().in_shadow());
         let engine: Arc<dyn PolicyEngine> = match table.mode {
-            PolicyMode::Enforce => Arc::new(point(options)?),
+            PolicyMode::Enforce => Arc::new(point),
             PolicyMode::Shadow => {
                 Arc::new(ShadowedPolicy::new(NativePolicy::new(), Arc::clone(&tried), table.timeout()))
             }

@@ -19,7 +19,7 @@ use crate::commands::runs::handlers;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::person::{proof, session_user, somebody, system_user};
+use crate::person::{decider, proof, somebody};
 use crate::stored::{JournalArgument, Stored};
 
 /// Print a rule that allows an approved call again, for some time and so many calls
@@ -74,7 +74,7 @@ pub(super) async fn execute(arguments: Remember, output: &Output) -> Result<Exit
     };
     let tool = assembly.registry.get(&approval.tool_name);
     let tool = tool.ok_or_else(|| RememberError::NoTool(approval.tool_name.clone()))?;
-    let by = by(&arguments, &approval)?;
+    let by = decider(arguments.by.as_deref(), &approval)?;
     let wanted = ToRemember {
         approval: &approval,
         tool: tool.spec(),
@@ -114,22 +114,11 @@ pub(super) async fn execute(arguments: Remember, output: &Output) -> Result<Exit
     Ok(Exit::Ok)
 }
 
-/// Who has it remembered, as whoever decides is found.
-fn by(arguments: &Remember, approval: &Approval) -> Result<String, CliError> {
-    match &arguments.by {
-        Some(by) => Ok(by.clone()),
-        None if approval.approvers.is_some() => system_user().ok_or(CliError::NobodyProves),
-        None => session_user(),
-    }
-}
-
 /// Whoever has a yes remembered could say it: to the question as it was, and as it would be asked today. One person alone does
 /// not say it for several.
 fn may_decide(assembly: &Assembly, approval: &Approval, today: &PolicyVerdict, by: &str) -> Result<(), CliError> {
     let asked_today = match today.decision {
-        PolicyDecision::Ask => {
-            today.obligations.approvers.clone().or_else(|| assembly.gate.options().approvers.clone())
-        }
+        PolicyDecision::Ask => assembly.gate.options().approvers_of(&today.obligations),
         PolicyDecision::Allow => return Err(RememberError::AllowedAlready(approval.tool_name.clone()).into()),
         PolicyDecision::Deny => return Err(RememberError::DeniedToday(today.reason.clone()).into()),
     };

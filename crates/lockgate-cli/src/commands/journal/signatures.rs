@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lockgate::contract::event::Event;
+use lockgate::contract::event::{Event, signed_with};
 use lockgate::harness::check::{Defect, Invariant};
 use lockgate::host::files;
 use lockgate::journal::PublicKey;
@@ -16,7 +16,7 @@ pub(super) fn public_key(path: &Path) -> Result<PublicKey, CliError> {
 
 /// Which of the keys a run is held to: the one that it begins with, or else the first.
 pub(super) fn key_of<'k>(events: &[Event], keys: &'k [PublicKey]) -> Option<&'k PublicKey> {
-    let began_with = events.first().and_then(Event::signature).map(|signed| signed.signature.key);
+    let began_with = signed_with(events);
     let own = keys.iter().find(|key| began_with.as_ref().is_some_and(|began_with| *began_with == key.to_string()));
     own.or(keys.first())
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use lockgate::assembly::Assembly;
 use lockgate::config::{PolicyEngineWord, PolicyMode};
+use lockgate::contract::arguments::Arguments;
 use lockgate::contract::digest::Digest;
+use lockgate::contract::document::Limits;
 use lockgate::contract::ports::{Count, Counts, Journal, PolicyEngine, PolicyRequest, PolicyVerdict};
 use lockgate::contract::run::RunFacts;
 use lockgate::contract::subject::Subject;
@@ -241,8 +243,6 @@ pub(super) async fn again(
 
 /// Whether a text is the arguments with this digest.
 fn is_the_text(text: &str, digest: Option<Digest>) -> bool {
-    use lockgate::contract::arguments::Arguments;
-    use lockgate::contract::document::Limits;
     let read = Arguments::parse(text, Limits::ARGUMENTS).ok().map(|arguments| arguments.digest());
     digest.is_none() || read == digest
 }
