@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{fuzz, injections, mutants, postgres, programs, public_api, requirements};
+use crate::{
+    conformance, fuzz, injections, mcp_clients, mcp_servers, mutants, postgres, programs, public_api, requirements,
+};
 
 /// Everything that must hold before a change lands.
 pub(crate) fn test() -> Result<(), String> {
@@ -20,6 +22,7 @@ pub(crate) fn test() -> Result<(), String> {
     drop(server);
     cargo("test", &["--workspace", "--locked", "--doc", "--quiet"], &[])?;
     cargo("run", &["--package", "embed", "--locked", "--quiet"], &[])?;
+    conformance::check(&root())?;
     cargo("clippy", &["--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"], &[])?;
     let documented = ["--workspace", "--no-deps", "--locked", "--quiet"];
     cargo("doc", &documented, &[("RUSTDOCFLAGS", "--deny warnings")])?;
@@ -43,6 +46,21 @@ pub(crate) fn crash(words: &[String]) -> Result<(), String> {
     let matrix = ["run", "--package", "crash", "--locked", "--quiet", "--", "matrix"];
     let words: Vec<&str> = matrix.into_iter().chain(words.iter().map(String::as_str)).collect();
     cargo("run", &words[1..], &[server.environment()])
+}
+
+/// Runs the conformance suite of the protocol.
+pub(crate) fn conformance(words: &[String]) -> Result<(), String> {
+    conformance::run(&root(), words)
+}
+
+/// Plays what there is to call with clients of MCP.
+pub(crate) fn mcp_clients(words: &[String]) -> Result<(), String> {
+    mcp_clients::run(&root(), words)
+}
+
+/// Compares servers of MCP with themselves.
+pub(crate) fn mcp_servers(words: &[String]) -> Result<(), String> {
+    mcp_servers::run(&root(), words)
 }
 
 /// Writes every generated file anew. The same code checks them as a test.
@@ -119,6 +137,12 @@ pub(crate) fn cargo(tool: &str, arguments: &[&str], environment: &[(&str, &str)]
 #[expect(clippy::disallowed_methods, reason = "a development tool starts development tools")]
 pub(crate) fn command(program: &str) -> Command {
     Command::new(program)
+}
+
+/// Where cargo puts a program.
+pub(crate) fn built(root: &Path, program: &str) -> String {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder));
+    target.join("debug").join(program).display().to_string()
 }
 
 fn root() -> PathBuf {

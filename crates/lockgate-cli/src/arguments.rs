@@ -5,7 +5,8 @@ use clap::{Parser, Subcommand, ValueEnum};
 #[cfg(feature = "cedar")]
 use crate::commands::policy;
 use crate::commands::{
-    approvals, call, completions, doctor, explain, journal, redact, run, runs, schema, tools, worker,
+    approvals, call, completions, config, doctor, explain, journal, mcp, redact, run, runs, schema, serve, token,
+    tools, worker,
 };
 use crate::output::When;
 
@@ -51,7 +52,11 @@ pub(crate) enum Command {
     Call(call::Arguments),
     Tools(tools::Arguments),
     Approvals(approvals::Arguments),
+    Serve(serve::Arguments),
+    Mcp(mcp::Arguments),
+    Config(config::Arguments),
     Runs(runs::Arguments),
+    Token(token::Arguments),
     Worker(worker::Arguments),
     Journal(journal::Arguments),
     #[cfg(feature = "cedar")]

@@ -4,17 +4,20 @@ use std::io;
 use std::path::PathBuf;
 
 use lockgate::assembly::AssemblyError;
-use lockgate::config::InvalidBudgetChange;
+use lockgate::config::{EditError, InvalidBudgetChange};
 use lockgate::contract::approval::NotEntitled;
 use lockgate::contract::export::ExportError;
 use lockgate::contract::ids::{ApprovalId, RunId};
 use lockgate::contract::ports::{DecisionRefused, JournalError};
+use lockgate::deciding::DecideError;
 use lockgate::harness::check::Defect;
 use lockgate::harness::{FoldError, RunError};
 use lockgate::journal::InvalidKey;
 #[cfg(feature = "prove")]
 use lockgate::policy::cedar::NoSolver;
 use lockgate::redact::RedactError;
+use lockgate_server::serve::ServeError;
+use lockgate_server::tokens::TokensError;
 use thiserror::Error;
 
 #[cfg(feature = "cedar")]
@@ -223,6 +226,26 @@ pub(crate) enum CliError {
     #[cfg(feature = "prove")]
     #[error(transparent)]
     NoSolver(#[from] NoSolver),
+    /// Nothing can be served.
+    #[error(transparent)]
+    Serve(Box<ServeError>),
+    /// MCP servers in a run file.
+    #[error(transparent)]
+    FileEdit(#[from] EditError),
+    /// A running server does not say how its MCP servers stand.
+    #[error("`{address}` does not answer: {cause}")]
+    NoStatus {
+        /// Where it was asked.
+        address: String,
+        /// Why.
+        cause: String,
+    },
+    /// Tokens of callers.
+    #[error(transparent)]
+    Tokens(#[from] TokensError),
+    /// A token that would be good for no time.
+    #[error("a token that lasts no time opens nothing")]
+    NoTimeToLast,
     /// A page needs one.
     #[error("`approvals watch` needs a terminal to read from and to write to")]
     NoTerminal,
@@ -266,6 +289,10 @@ impl CliError {
             Self::NoSolver(error) => error.hint(),
             #[cfg(feature = "prove")]
             Self::RulesElsewhere => "rules of `policy.engine = \"cedar\"` can be proved",
+            Self::Tokens(error) => return error.hint(),
+            Self::Serve(error) => return error.hint(),
+            Self::FileEdit(error) => return error.hint(),
+            Self::NoStatus { .. } => "without `--running` the servers are reached from here",
             Self::NoTerminal => "`lockgate approvals list` lists the questions anywhere",
             Self::NoJournal(_) => "the first `lockgate run` makes one; `--journal URL` names another",
             Self::NotFound { thing: "run", .. } => {
@@ -320,6 +347,7 @@ impl CliError {
             | Self::Input(_)
             | Self::Secret { .. }
             | Self::NoRandomness(_)
+            | Self::NoTimeToLast
             | Self::Write { .. }
             | Self::File { .. }
             | Self::Terminal(_)
@@ -421,5 +449,17 @@ impl From<AssemblyError> for CliError {
 impl From<RunError> for CliError {
     fn from(error: RunError) -> Self {
         Self::Run(Box::new(error))
+    }
+}
+
+impl From<DecideError> for CliError {
+    fn from(error: DecideError) -> Self {
+        match error {
+            DecideError::WouldBeUnsigned(run) => Self::WouldBeUnsigned(run),
+            DecideError::Fold { run, cause } => Self::Fold { run, cause },
+            DecideError::Assembly(error) => Self::Assembly(error),
+            DecideError::Refused(refused) => Self::Decision(refused),
+            DecideError::Journal(error) => Self::Journal(error),
+        }
     }
 }

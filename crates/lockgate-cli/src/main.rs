@@ -29,6 +29,10 @@ use crate::exit::Exit;
 use crate::output::{Output, When};
 
 fn main() -> ExitCode {
+    // Where it was started to keep a child process together, it does only that.
+    if let Some(ended) = lockgate::sandbox::take_over() {
+        return ended;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -2,8 +2,10 @@
 
 mod approvals;
 mod hook;
+mod mcp;
 mod notify;
 mod quota;
+mod server;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -18,8 +20,12 @@ use serde::Deserialize;
 
 pub use self::approvals::{ApprovalsTable, ApproversTable, MaxExpiresTable};
 pub use self::hook::{HookTable, HookWhen};
+pub(crate) use self::mcp::is_variable;
+pub use self::mcp::{McpEra, McpGrant, McpOauthTable, McpRelay, McpTable, McpToolTable, Piece, pieces};
 pub use self::notify::{NotifyBy, NotifyTable};
 pub use self::quota::QuotaTable;
+pub use self::server::ServerTable;
+use crate::auth::AuthTable;
 use crate::error::ConfigError;
 
 /// What a run is made of. Paths are relative to the file, the journal's to the working directory.
@@ -65,6 +71,13 @@ pub struct RunFile {
     /// The tools.
     #[serde(default)]
     pub tools: ToolsTable,
+    /// MCP servers, whose tools are there too, by name.
+    #[serde(default)]
+    pub mcp: BTreeMap<String, McpTable>,
+    /// How `lockgate serve` offers the tools.
+    pub server: Option<ServerTable>,
+    /// Who may use what `lockgate serve` offers.
+    pub auth: Option<AuthTable>,
 }
 
 /// The model that decides what is called.
@@ -345,6 +358,15 @@ impl RunFile {
         if let Err(wrong) = quota::check(&self.quota, self.policy.engine == PolicyEngineWord::Cedar) {
             return invalid(&wrong);
         }
+        if let Some(wrong) = McpTable::wrong(&self.mcp) {
+            return invalid(&wrong);
+        }
+        if let Some(wrong) = self.server.as_ref().and_then(ServerTable::wrong) {
+            return invalid(&wrong);
+        }
+        if let Some(wrong) = self.auth.as_ref().and_then(AuthTable::wrong) {
+            return invalid(&wrong);
+        }
         if self.approvals.asks_nobody() {
             return invalid("`approvals.approvers.count` must be at least 1");
         }
@@ -421,7 +443,7 @@ impl BudgetTable {
     }
 }
 
-fn effect_words(_: &mut SchemaGenerator) -> Schema {
+pub(crate) fn effect_words(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "enum": Effect::ALL.iter().map(|effect| effect.word()).collect::<Vec<_>>() })
 }
 

@@ -63,6 +63,17 @@ word_enum! {
 }
 
 word_enum! {
+    /// What a tool's output is.
+    OutputForm {
+        /// A value: the output schema speaks of all of it.
+        Value = "value",
+        /// Content for people and models, as the result of an MCP tool has it: `content`, blocks of text, images, audio and
+        /// resources, and `structuredContent`, of which the output schema speaks.
+        Content = "content",
+    }
+}
+
+word_enum! {
     /// What is known about the world after a call.
     EffectState {
         /// Nothing happened.

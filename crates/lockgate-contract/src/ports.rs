@@ -2,6 +2,7 @@
 
 mod actions;
 mod artifacts;
+mod caller;
 mod clock;
 mod counts;
 mod hook;
@@ -14,6 +15,7 @@ mod visibility;
 
 pub use actions::{ActionExecutor, ActionReport};
 pub use artifacts::{ArtifactError, ArtifactStore};
+pub use caller::{Caller, Report, Unanswered};
 pub use clock::{Clock, Ids};
 pub use counts::{CountReader, Counts};
 pub use hook::{HookAnswer, HookedCall, VetoHook};

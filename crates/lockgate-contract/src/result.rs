@@ -39,6 +39,9 @@ pub struct ToolError {
     pub message: String,
     /// Advice.
     pub retryable: bool,
+    /// What more the tool says of its failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Document>,
 }
 
 /// What is not the tool's answer. Absent keys mean nothing to say.

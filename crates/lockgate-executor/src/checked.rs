@@ -1,6 +1,7 @@
 //! checked: what the handler answered is one JSON value of the declared form.
 
 use lockgate_contract::document::{Document, Fault, Limits};
+use lockgate_contract::effect::OutputForm;
 use lockgate_contract::outcome::Code;
 use lockgate_contract::tool::{Output, OutputContent};
 use lockgate_registry::RegisteredTool;
@@ -60,7 +61,12 @@ fn check(tool: &RegisteredTool, output: Output) -> Result<CheckedOutput, Refusal
         }
     };
     if let Some(schema) = tool.output() {
-        schema.validate(&output).map_err(|violations| invalid("schema", violations.to_string()))?;
+        let described = match tool.spec().output_form() {
+            OutputForm::Value => Some(output.clone()),
+            OutputForm::Content => output.root().get("structuredContent").map(|structured| structured.to_document()),
+        };
+        let described = described.ok_or_else(|| invalid("schema", "`structuredContent` is missing".to_owned()))?;
+        schema.validate(&described).map_err(|violations| invalid("schema", violations.to_string()))?;
     }
     Ok(CheckedOutput { output, truncated_chars, lossy, env_reported_completion: false })
 }

@@ -1,5 +1,6 @@
 //! How a call leaves the stages before the last.
 
+use lockgate_contract::document::Document;
 use lockgate_contract::effect::EffectState;
 use lockgate_contract::event::Settled;
 use lockgate_contract::ids::{ApprovalId, CallId};
@@ -35,9 +36,11 @@ pub(crate) struct Refusal {
     /// The true reason, where it is not for the model.
     pub(crate) audit_reason: Option<&'static str>,
     /// The whole truth, for people.
-    pub(crate) audit: String,
+    pub(crate) audit: Box<str>,
     /// The tool's own advice.
     pub(crate) retryable: bool,
+    /// What more the tool says.
+    pub(crate) details: Option<Document>,
     /// What the tool says about the world.
     pub(crate) effect_state: Option<EffectState>,
     /// Whether the model gets an id that leads to the protected log.
@@ -53,8 +56,9 @@ impl Refusal {
             reason: None,
             sentence: None,
             audit_reason: None,
-            audit: audit.into(),
+            audit: audit.into().into_boxed_str(),
             retryable: false,
+            details: None,
             effect_state: None,
             show_error_id,
         }
@@ -77,6 +81,11 @@ impl Refusal {
 
     pub(crate) fn effect_state(mut self, state: EffectState) -> Self {
         self.effect_state = Some(state);
+        self
+    }
+
+    pub(crate) fn details(mut self, details: Option<Document>) -> Self {
+        self.details = details;
         self
     }
 

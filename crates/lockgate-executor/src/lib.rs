@@ -9,6 +9,7 @@
 //! picture. The crate sees the contract, the registry and the ports; it knows no model, no run and no database.
 
 mod authorized;
+mod caller;
 mod checked;
 mod considered;
 mod decided;

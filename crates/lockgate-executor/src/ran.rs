@@ -13,7 +13,7 @@ use futures_util::FutureExt as _;
 use lockgate_contract::effect::{EffectState, ErrorText};
 use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::outcome::{Code, Outcome};
-use lockgate_contract::ports::{ActionReport, ArtifactStore, BoxFuture};
+use lockgate_contract::ports::{ActionReport, ArtifactStore, BoxFuture, Caller};
 use lockgate_contract::run::Limit;
 use lockgate_contract::tool::{Failure, Output, Prepared, Progress, ToolContext, ToolEnvironmentError};
 use lockgate_registry::RegisteredTool;
@@ -21,6 +21,7 @@ use tokio::runtime::Handle;
 use tokio::task::{JoinError, JoinHandle};
 use tokio_util::sync::CancellationToken;
 
+use crate::caller::ScrubbedCaller;
 use crate::exit::{Exit, Refusal};
 use crate::gate::{Dispatch, Gate};
 use crate::reconciled::answered_late;
@@ -127,6 +128,13 @@ impl<'g> Recorded<'g> {
         ToolContext::new(stop, deadline, self.idempotency_key())
             .with_progress(self.progress())
             .with_artifacts(Some(artifacts))
+            .with_caller(self.caller())
+    }
+
+    /// The way back to whoever sent the call, behind the redactor.
+    fn caller(&self) -> Option<Arc<dyn Caller>> {
+        let (caller, redactor) = (self.scope().caller.clone()?, Arc::clone(&self.gate().redactor));
+        Some(Arc::new(ScrubbedCaller::new(caller, redactor)))
     }
 
     /// The run's listener for progress, behind the redactor: these words leave too.
@@ -139,11 +147,12 @@ impl<'g> Recorded<'g> {
 /// The outcome of a failure: the tool's own, the environment's, or a bug of the tool.
 pub(crate) fn failed(gate: &Gate, tool: &RegisteredTool, failure: Failure) -> Refusal {
     match failure {
-        Failure::Business { code, message, retryable, effect_state } => {
+        Failure::Business { code, message, retryable, effect_state, details } => {
             Refusal::new(Outcome::Tool(code), format!("the tool reports: {message}"))
                 .sentence(message)
                 .retryable(retryable)
                 .effect_state(effect_state)
+                .details(details)
         }
         Failure::Environment { message, nothing_happened } => {
             let refusal = Refusal::new(Code::EnvironmentError, message);

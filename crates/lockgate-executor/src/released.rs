@@ -112,7 +112,7 @@ pub(crate) async fn release(mut trail: Trail<'_>, ending: Result<Checked, Exit>,
                 Err(panic) => (trail.settled_as(Trail::gate_defect(panic)), None),
             }
         }
-        Err(Exit::Refused(refusal)) => (trail.settled_as(*refusal), None),
+        Err(Exit::Refused(refusal)) => refused(&mut trail, *refusal),
         Err(Exit::Reused { earlier, why, settled }) => (reused(&mut trail, &earlier, why, *settled), None),
         Err(Exit::Open { code, approval, audit }) => return open(trail, code, approval, &audit),
         Err(Exit::Held) => {
@@ -154,15 +154,7 @@ fn succeeded(trail: &mut Trail<'_>, checked: Checked) -> (Arc<Settled>, Option<S
         arguments_edited: trail.terms.edited,
         ..Meta::default()
     };
-    let (data, artifact) = match shorten(&scrubbed, gate.options.max_output_bytes) {
-        None => (scrubbed, None),
-        Some(shortened) => {
-            meta.truncated_bytes = Some(shortened.truncated_bytes);
-            meta.truncated_chars = Some(truncated_chars + shortened.truncated_chars);
-            meta.artifact = Some(shortened.artifact.artifact_id.clone());
-            (shortened.data, Some(shortened.artifact))
-        }
-    };
+    let (data, artifact) = limited(trail, scrubbed, &mut meta);
     let (tool_version, audit) = trail.take_facts();
     let settled = Settled {
         tool_name: trail.call.tool_name.clone(),
@@ -175,12 +167,43 @@ fn succeeded(trail: &mut Trail<'_>, checked: Checked) -> (Arc<Settled>, Option<S
         // As it is read back: an output of `null` and none are one.
         data: Some(data).filter(|data| data.root().kind() != Kind::Null),
         message: None,
+        details: None,
         retryable: false,
         meta,
         env_reported_completion,
         audit,
     };
     (Arc::new(settled), artifact)
+}
+
+/// Cuts what is too large, and says so.
+fn limited(trail: &Trail<'_>, scrubbed: Document, meta: &mut Meta) -> (Document, Option<StoredArtifact>) {
+    match shorten(&scrubbed, trail.form, trail.gate.options.max_output_bytes) {
+        None => (scrubbed, None),
+        Some(shortened) => {
+            meta.truncated_bytes = Some(shortened.truncated_bytes);
+            meta.truncated_chars = Some(meta.truncated_chars.unwrap_or(0) + shortened.truncated_chars);
+            meta.artifact = Some(shortened.artifact.artifact_id.clone());
+            (shortened.data, Some(shortened.artifact))
+        }
+    }
+}
+
+/// A call without an output. What its tool says of that is scrubbed and limited as an output is; where it cannot be, it is not shown.
+fn refused(trail: &mut Trail<'_>, mut refusal: Refusal) -> (Arc<Settled>, Option<StoredArtifact>) {
+    let Some(details) = refusal.details.take() else { return (trail.settled_as(refusal), None) };
+    let mut meta = Meta::default();
+    let shown = catch_unwind(AssertUnwindSafe(|| {
+        let scrubbed = trail.gate.redactor.scrub_document(&details).unwrap_or(details);
+        limited(trail, scrubbed, &mut meta)
+    }));
+    let Ok((details, artifact)) = shown else { return (trail.settled_as(refusal), None) };
+    refusal.details = Some(details);
+    let mut settled = trail.settled_as(refusal);
+    let told = &mut Arc::make_mut(&mut settled).meta;
+    (told.truncated_bytes, told.truncated_chars, told.artifact) =
+        (meta.truncated_bytes, meta.truncated_chars, meta.artifact);
+    (settled, artifact)
 }
 
 /// Whether an attempt failed in a way that passes, and a second attempt could have no second effect: nothing happened, or

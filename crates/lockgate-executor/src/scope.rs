@@ -7,6 +7,7 @@ use lockgate_contract::call::ToolCall;
 use lockgate_contract::digest::Digest;
 use lockgate_contract::event::Settled;
 use lockgate_contract::ids::{ApprovalId, CallId};
+use lockgate_contract::ports::Caller;
 use lockgate_contract::run::{Limit, RunFacts};
 use lockgate_contract::subject::Subject;
 use lockgate_contract::time::Timestamp;
@@ -33,6 +34,8 @@ pub struct Scope {
     pub deadline: Option<Timestamp>,
     /// Where tools say how far they are.
     pub progress: Option<Progress>,
+    /// The way back to whoever sent the calls, for tools that have more to say, or to ask.
+    pub caller: Option<Arc<dyn Caller>>,
     /// Whether an approval that is bound to something else settles the call. A run's call is settled so; a caller who may
     /// send the right arguments again finds the call still open.
     pub stale_approval_settles: bool,
@@ -49,6 +52,7 @@ impl Scope {
             hand_over: CancellationToken::new(),
             deadline: None,
             progress: None,
+            caller: None,
             stale_approval_settles: true,
         }
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use lockgate_contract::arguments::Arguments;
 use lockgate_contract::call::ToolCall;
 use lockgate_contract::digest::Digest;
-use lockgate_contract::effect::{Effect, EffectState, Idempotency, ReplayPolicy};
+use lockgate_contract::effect::{Effect, EffectState, Idempotency, OutputForm, ReplayPolicy};
 use lockgate_contract::event::{Audit, Body, NewEvent, Settled, ToolRequested};
 use lockgate_contract::ids::ErrorId;
 use lockgate_contract::outcome::{Code, Outcome, Status};
@@ -39,6 +39,8 @@ pub(crate) struct Trail<'g> {
     pub(crate) started: bool,
     /// Whether a second attempt has no second effect: because of the tool, or because of its provider.
     pub(crate) replay: ReplayPolicy,
+    /// What the tool's output is.
+    pub(crate) form: OutputForm,
     /// Who says how the attempt ended.
     pub(crate) origin: Origin,
     pub(crate) audit: Audit,
@@ -76,6 +78,7 @@ impl<'g> Trail<'g> {
             effect: Effect::External,
             started: false,
             replay: ReplayPolicy::Never,
+            form: OutputForm::Value,
             origin: Origin::Handler,
             audit: Audit::default(),
             times: StageTimes::begin(gate.clock.monotonic()),
@@ -109,6 +112,7 @@ impl<'g> Trail<'g> {
         self.effect = tool.spec().effect();
         let is_recognised = tool.spec().idempotency() == Idempotency::Provider;
         self.replay = if is_recognised { ReplayPolicy::Safe } else { tool.spec().replay() };
+        self.form = tool.spec().output_form();
         self.audit.tool_version.clone_from(&self.version);
         self.audit.definition = Some(tool.spec().definition());
     }
@@ -145,7 +149,7 @@ impl<'g> Trail<'g> {
     /// The body of the call's last event, for a refusal.
     pub(crate) fn settled_as(&mut self, refusal: Refusal) -> Arc<Settled> {
         let gate = self.gate;
-        let Refusal { outcome, reason, sentence, audit_reason, audit, retryable, effect_state, show_error_id } =
+        let Refusal { outcome, reason, sentence, audit_reason, audit, retryable, details, effect_state, show_error_id } =
             refusal;
         let (status, said_state, row, default_sentence) = match &outcome {
             Outcome::Gate(code) => {
@@ -193,6 +197,7 @@ impl<'g> Trail<'g> {
             effect_state: known_state,
             data: None,
             message: Some(message),
+            details,
             retryable,
             meta: Meta {
                 error_id,

@@ -7,7 +7,7 @@ use lockgate_contract::event::{Body, Event, ModelFailed, ModelRequested, RunResu
 use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ids::RunId;
 use lockgate_contract::outcome::Code;
-use lockgate_contract::ports::{Ids, JournalError, ModelAdapter, ModelError, ModelRequest};
+use lockgate_contract::ports::{Caller, Ids, JournalError, ModelAdapter, ModelError, ModelRequest};
 use lockgate_contract::run::{Budget, RunKind};
 use lockgate_contract::time::Timestamp;
 use lockgate_contract::tool::Progress;
@@ -45,6 +45,8 @@ pub struct RunnerOptions {
     pub observer: Option<Observer>,
     /// Where tools say how far they are.
     pub progress: Option<Progress>,
+    /// The way back to whoever sent the calls, for tools that have more to say, or to ask.
+    pub caller: Option<Arc<dyn Caller>>,
     /// Ties the events of the runs that it makes to each other with hashes.
     pub chain: bool,
 }
@@ -57,6 +59,7 @@ impl Default for RunnerOptions {
             hand_over: CancellationToken::new(),
             observer: None,
             progress: None,
+            caller: None,
             chain: false,
         }
     }

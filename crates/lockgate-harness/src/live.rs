@@ -84,6 +84,7 @@ impl Runner {
             cancel: self.options.cancel.clone(),
             hand_over: self.options.hand_over.clone(),
             progress: self.options.progress.clone(),
+            caller: self.options.caller.clone(),
             // The driver of an agent's run sets the deadline, and moves it with the run's.
             stale_approval_settles: start.kind == RunKind::Agent,
             ..Scope::new(Arc::clone(&log), subject, allowed)

@@ -69,6 +69,7 @@ fn done(lost: &Settled, by: &str) -> Settled {
         effect_state: EffectState::Done,
         data: None,
         message: None,
+        details: None,
         retryable: false,
         meta: Meta { reconciled_by: Some(by.to_owned()), ..Meta::default() },
         env_reported_completion: false,

@@ -187,7 +187,7 @@ fn write_and_sync(mut file: File, bytes: &[u8]) -> io::Result<()> {
 
 /// A new file is only safe from a power cut once its name is: that is its folder's content.
 #[cfg(unix)]
-fn sync_folder_of(path: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
@@ -195,7 +195,7 @@ fn sync_folder_of(path: &Path) -> io::Result<()> {
 /// Elsewhere a folder cannot be opened as a file, and names are durable with the file.
 #[cfg(not(unix))]
 #[expect(clippy::unnecessary_wraps, reason = "as on the systems that can fail here")]
-fn sync_folder_of(_path: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder_of(_path: &Path) -> io::Result<()> {
     Ok(())
 }
 

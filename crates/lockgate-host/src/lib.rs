@@ -11,5 +11,7 @@ pub mod clock;
 pub mod files;
 #[cfg(feature = "http")]
 pub mod http;
+pub mod locked_file;
+pub mod private_files;
 pub mod randomness;
 pub mod users;

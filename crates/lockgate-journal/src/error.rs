@@ -112,7 +112,7 @@ impl OpenError {
                 "write `sqlite:.lockgate/journal.db`, or another path after `sqlite:`"
             }
             Self::MemoryWithPath => {
-                "write `memory:` for a journal that is gone with the process, or `sqlite:PATH` to keep it"
+                "write `memory:` for a journal that is gone with the process, `memory:1000` for one that keeps so many runs that ended, or `sqlite:PATH` to keep it"
             }
             Self::NotAFile(_) => "name a file: in a folder, `sqlite:FOLDER/journal.db`",
             Self::Access { .. } => "choose a place on a local disk in which you may write, or change its permissions",

@@ -3,21 +3,23 @@
 mod state;
 mod upkeep;
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use lockgate_contract::approval::Approval;
 use lockgate_contract::event::{Event, NewEvent};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
     Appended, ApprovalFilter, BoxFuture, Claim, ClaimRefused, Clock, Count, Decision, DecisionRefused, Journal,
-    JournalError, KeyHolder, Lease, NewRun, RunFilter, RunHold, RunRecord, Settling, Upkeep,
+    JournalError, KeyHolder, Lease, NewRun, Prune, Pruned, RunFilter, RunHold, RunRecord, Settling, Upkeep,
 };
+use lockgate_contract::run::RunStatus;
 use lockgate_contract::time::Timestamp;
 
 use self::state::{Run, State};
 use crate::followers::Followers;
-use crate::rules;
+use crate::rules::{self, StatusChange};
 use crate::stored::as_of;
 
 /// Keeps everything in memory. One lock is one commit; whoever needs several checks makes all of them before the first
@@ -27,12 +29,48 @@ pub struct MemoryJournal {
     state: Mutex<State>,
     held: Arc<Mutex<HashSet<RunId>>>,
     followers: Followers,
+    keeps: Option<Keeps>,
+}
+
+/// How many runs that ended are kept, and those that ended, the first one first.
+struct Keeps {
+    most: usize,
+    ended: Mutex<VecDeque<RunId>>,
 }
 
 impl MemoryJournal {
     /// An empty journal that stamps and judges by `clock`.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, state: Mutex::default(), held: Arc::default(), followers: Followers::new(None) }
+        Self { clock, state: Mutex::default(), held: Arc::default(), followers: Followers::new(None), keeps: None }
+    }
+
+    /// The same, which forgets runs that ended, the first one first, once more than so many of them are kept. What `journal prune`
+    /// would keep is kept: an unknown effect, an open question, a caller's key. Calls that are forgotten no longer count for
+    /// quotas.
+    #[must_use]
+    pub fn keeping(self, most: usize) -> Self {
+        Self { keeps: Some(Keeps { most, ended: Mutex::default() }), ..self }
+    }
+
+    /// Remembers that a run ended, and forgets others for it.
+    fn ended(&self, run: &RunId) {
+        /// How many are looked at for each that ended: those that have to be kept do not hold everybody up.
+        const LOOKS: usize = 2;
+        let Some(keeps) = &self.keeps else { return };
+        let mut ended = keeps.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.push_back(run.clone());
+        for _ in 0..LOOKS {
+            if ended.len() <= keeps.most {
+                return;
+            }
+            let Some(run_id) = ended.pop_front() else { return };
+            let prune = Prune { run_id, older_than: Duration::ZERO, last_seq: None, dry_run: false };
+            let is_driven = self.held.lock().unwrap_or_else(PoisonError::into_inner).contains(&prune.run_id);
+            let pruned = self.commit(|state, now| state.prune(&prune, is_driven, now));
+            if let Ok(Pruned::Kept(_)) = pruned {
+                ended.push_back(prune.run_id);
+            }
+        }
     }
 
     fn commit<T>(&self, change: impl FnOnce(&mut State, Timestamp) -> T) -> T {
@@ -99,7 +137,15 @@ impl Journal for MemoryJournal {
     }
 
     fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        Box::pin(async move { self.write(lease, |state, now| Ok(state.leased(lease)?.append(events, now))) })
+        Box::pin(async move {
+            let ends = matches!(StatusChange::of(&events), StatusChange::Set(status)
+                if !matches!(status, RunStatus::WaitingForApproval | RunStatus::NeedsReconciliation));
+            let appended = self.write(lease, |state, now| Ok(state.leased(lease)?.append(events, now)));
+            if ends && appended.is_ok() {
+                self.ended(lease);
+            }
+            appended
+        })
     }
 
     fn ask<'a>(

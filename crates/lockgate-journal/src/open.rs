@@ -13,7 +13,7 @@ use crate::sqlite::SqliteJournal;
 ///
 /// - `sqlite:PATH`: one file, kept for good. `PATH` is taken as it stands, relative to the working directory. A missing
 ///   folder is made for the owner alone (mode 0700), and so is a missing file (0600).
-/// - `memory:`: gone with the process.
+/// - `memory:`: gone with the process. `memory:NUMBER` keeps so many runs that ended, and forgets older ones.
 /// - `postgres://USER:PASSWORD@HOST/DATABASE` (feature `postgres`): the schema `lockgate` of a PostgreSQL database, 15 or
 ///   newer.
 ///
@@ -21,6 +21,9 @@ use crate::sqlite::SqliteJournal;
 pub fn open(url: &str, clock: Arc<dyn Clock>) -> Result<Arc<dyn Journal>, OpenError> {
     match url.split_once(':') {
         Some(("memory", "")) => Ok(Arc::new(MemoryJournal::new(clock))),
+        Some(("memory", most)) if most.parse::<usize>().is_ok_and(|most| most > 0) => {
+            Ok(Arc::new(MemoryJournal::new(clock).keeping(most.parse().unwrap_or(usize::MAX))))
+        }
         // SQLite itself would take its `:memory:` for "no file", and what was meant to be kept would be lost.
         Some(("memory", _) | ("sqlite", ":memory:")) => Err(OpenError::MemoryWithPath),
         Some(("sqlite", "")) => Err(OpenError::NoPath),

@@ -14,7 +14,7 @@ use lockgate_contract::ids::{CallId, RunId};
 use lockgate_contract::ports::{
     CallState, CallerKey, ClaimRefused, JournalError, KeyHolder, Lease, Quota, Seen, Settling,
 };
-use lockgate_contract::run::RunStatus;
+use lockgate_contract::run::{Completion, RunKind, RunStatus};
 use lockgate_contract::time::Timestamp;
 
 pub(crate) use self::decided::{Decided, REFUSED, decide};
@@ -23,6 +23,24 @@ pub(crate) use self::decided::{Decided, REFUSED, decide};
 /// becomes granted through a decision only.
 pub(crate) fn asked(approval: Approval, lease: &Lease) -> Approval {
     Approval { run_id: lease.run_id.clone(), ..approval.undecided() }
+}
+
+/// Whether nobody misses the beginning of such a run where nothing came after it: a direct call that was not claimed did nothing,
+/// and its caller has no answer yet.
+pub(crate) fn begins_nothing(kind: RunKind) -> bool {
+    kind == RunKind::Direct
+}
+
+/// Whether these say only that a run ended because its one call is settled: its result says so too, and whoever takes the run up
+/// says it again.
+pub(crate) fn is_told_by_its_result(events: &[NewEvent]) -> bool {
+    events.iter().all(|event| match event.kind {
+        EventType::RunCompleted => {
+            event.data.root().get("reason").and_then(|reason| reason.as_str()).as_deref()
+                == Some(Completion::CallSettled.word())
+        }
+        _ => false,
+    })
 }
 
 /// Whether a claim may use this approval now (architecture rule 6). What is missing counts as bound to something else.

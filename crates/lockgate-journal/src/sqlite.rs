@@ -39,12 +39,14 @@ use lockgate_contract::ports::{
 
 use self::connection::Place;
 use self::readers::Readers;
+use self::request::Durable;
 use self::writer::Writer;
 use crate::error::OpenError;
 use crate::followers::Followers;
 use crate::rules::{self, StatusChange};
 
-/// Keeps everything in one file. What it has answered for is on the disk (`synchronous=FULL`).
+/// Keeps everything in one file. What it has answered for is on the disk (`synchronous=FULL`), but for the beginning and the end of
+/// a direct call's run: those are with whatever is written next, and nothing that a power cut takes of them is missed.
 ///
 /// A file beside it (`.reserve`, 4 MiB) keeps room for the results of calls that were started: on a full disk nothing new
 /// begins, and what was begun still ends. A journal that cannot be written (a full disk, a medium that is read only) opens
@@ -105,7 +107,9 @@ impl Journal for SqliteJournal {
             // Before the run can be seen: a run that nobody holds is one whose driver died.
             let lock = hold::take(&self.place.path, &run.run_id)?
                 .ok_or_else(|| JournalError::Exists(run.run_id.to_string()))?;
-            let created = self.writer.begin(move |connection, now| write::create_run(connection, run, now));
+            let durable = if rules::begins_nothing(run.kind) { Durable::Next } else { Durable::Now };
+            let created =
+                self.writer.begin_within(durable, move |connection, now| write::create_run(connection, run, now));
             let (lease, appended) = created.await?;
             Ok((RunHold::new(lease, lock), appended))
         })
@@ -134,7 +138,9 @@ impl Journal for SqliteJournal {
         Box::pin(self.told(lease, async move {
             // How a run ends or stops is what its recovery begins with.
             if matches!(StatusChange::of(&events), StatusChange::Set(_)) {
-                self.writer.end(move |connection, now| write::append(connection, &held, events.clone(), now)).await
+                let durable = if rules::is_told_by_its_result(&events) { Durable::Next } else { Durable::Now };
+                let append = move |connection: &_, now| write::append(connection, &held, events.clone(), now);
+                self.writer.end_within(durable, append).await
             } else {
                 self.writer.commit(move |connection, now| write::append(connection, &held, events, now)).await
             }

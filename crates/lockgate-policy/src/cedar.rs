@@ -134,6 +134,19 @@ impl CedarPolicy {
         Ok(true)
     }
 
+    /// Decides by the same rules, about these tools, from now on; calls that are being decided end under the rules that they began
+    /// under. Done before a registry changes, so that no tool is there that the rules were not checked against. Blocks while it reads
+    /// and checks.
+    ///
+    /// # Errors
+    ///
+    /// As [`Rules::for_tools`]. The rules before stay in force.
+    pub fn follow<'t>(&self, tools: impl IntoIterator<Item = &'t ToolSpec>) -> Result<(), RulesRefused> {
+        let rules = Arc::new(self.rules().for_tools(tools)?);
+        *self.rules.write().unwrap_or_else(PoisonError::into_inner) = rules;
+        Ok(())
+    }
+
     /// Decides one call, at once, by the numbers that are known already.
     pub fn verdict(&self, request: &PolicyRequest<'_>) -> PolicyVerdict {
         self.rules().decide(request, self.clock.now(), !self.acts)

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use lockgate_contract::digest::Digest;
 use lockgate_contract::document::Document;
-use lockgate_contract::effect::{Deferral, Effect, ErrorText, Idempotency, OnDuplicate, Permission, ReplayPolicy};
+use lockgate_contract::effect::{
+    Deferral, Effect, ErrorText, Idempotency, OnDuplicate, OutputForm, Permission, ReplayPolicy,
+};
 use lockgate_contract::tool::{Audience, ToolSpec};
 use serde::Serialize;
 
@@ -26,6 +28,9 @@ pub struct ModelView {
     pub description: String,
     /// The schema of its arguments.
     pub input_schema: Document,
+    /// What clients are shown beside it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shown_beside: Option<Document>,
 }
 
 /// What only the executor and people need of a tool.
@@ -65,6 +70,8 @@ pub struct InternalView {
     pub has_handler: bool,
     /// The schema of its output.
     pub output_schema: Option<Document>,
+    /// What its output is.
+    pub output_form: OutputForm,
     /// Which source it came from.
     pub source: String,
     /// Its definition digest.
@@ -86,6 +93,7 @@ impl ModelView {
             name: spec.name().to_owned(),
             description: spec.description().to_owned(),
             input_schema: spec.input_schema().clone(),
+            shown_beside: spec.shown_beside().cloned(),
         }
     }
 }
@@ -110,6 +118,7 @@ impl InternalView {
             abilities: spec.abilities(),
             has_handler: spec.handler().is_some(),
             output_schema: spec.output_schema().cloned(),
+            output_form: spec.output_form(),
             source: spec.source().to_owned(),
             definition: spec.definition(),
             audience: spec.audience().clone(),

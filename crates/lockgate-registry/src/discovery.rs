@@ -64,6 +64,20 @@ impl Registry {
     }
 }
 
+impl Registry {
+    /// What the subject may see of one tool, as [`Registry::discover`] would say it: for whoever calls just this one.
+    pub fn discover_one(&self, subject: &Subject, name: &str) -> Discovery {
+        let tool = self.get(name).filter(|tool| visible_to(subject, tool.spec(), &self.visibility));
+        let standing = if tool.is_some() { Standing::Visible } else { Standing::NothingVisible };
+        Discovery {
+            source: subject.source(),
+            versions: subject.versions.clone(),
+            standing,
+            tools: tool.into_iter().collect(),
+        }
+    }
+}
+
 /// A tool is visible when every one of its demands is met, and no rule, asked last, hides it.
 fn visible_to(subject: &Subject, spec: &ToolSpec, visibility: &[Arc<dyn Visibility>]) -> bool {
     meets_demands(subject, spec)
@@ -111,6 +125,21 @@ impl Discovery {
             self.standing = Standing::NothingVisible;
         }
         self
+    }
+
+    /// Without the tools of these sources: for lists that models are shown.
+    #[must_use]
+    pub fn without_sources(mut self, is_left_out: impl Fn(&str) -> bool) -> Self {
+        self.tools.retain(|tool| !is_left_out(tool.spec().source()));
+        if self.tools.is_empty() && self.standing == Standing::Visible {
+            self.standing = Standing::NothingVisible;
+        }
+        self
+    }
+
+    /// The tools, sorted by name: for whoever shows them in another form.
+    pub fn tools(&self) -> &[Arc<RegisteredTool>] {
+        &self.tools
     }
 
     /// Freezes the result for one run.

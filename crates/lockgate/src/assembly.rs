@@ -2,14 +2,16 @@
 
 mod error;
 mod hooks;
+mod logins;
 mod policy;
+mod servers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lockgate_config::{
-    ArgumentErrorsRule, CoreSet, DEFAULT_JOURNAL, GateTable, JournalTable, ModelTable, NotifyBy, NotifyTable,
+    ArgumentErrorsRule, CoreSet, DEFAULT_JOURNAL, GateTable, JournalTable, McpTable, ModelTable, NotifyBy, NotifyTable,
     QuotaTable, RunFile, ToolsTable, UnknownFieldsRule,
 };
 use lockgate_contract::nearest::nearest;
@@ -22,6 +24,7 @@ use lockgate_harness::{AgentRun, DirectCall, RunState, Runner, RunnerOptions};
 use lockgate_host::clock::SystemClock;
 use lockgate_host::randomness::RandomIds;
 use lockgate_journal::{SigningJournal, SigningKey};
+use lockgate_mcp::upstream::{Beside, Condition, Connections};
 use lockgate_models::{ChatCompletions, ChatCompletionsOptions, ScriptedModel};
 use lockgate_notify::{Notifier, Program, Target, TargetError, Webhook};
 use lockgate_policy::NativePolicy;
@@ -35,7 +38,10 @@ use lockgate_sources::core::{Root, read_tools};
 use lockgate_sources::mock::TimeSpan;
 
 pub use self::error::AssemblyError;
+pub use self::logins::{log_in, log_out};
 use self::policy::Policy;
+use self::servers::Live;
+pub use self::servers::Servers;
 
 /// Everything that one run file stands for. Nothing has run yet.
 pub struct Assembly {
@@ -61,6 +67,8 @@ pub struct Assembly {
     pub discovery: Discovery,
     /// What an operator should know, and what stops nothing.
     pub warnings: Vec<String>,
+    /// The MCP servers whose tools are among them, where they were started.
+    pub servers: Option<Arc<Servers>>,
 }
 
 /// What the caller knows better than the run file.
@@ -78,6 +86,8 @@ pub struct Overrides {
     pub visibility: Option<Arc<dyn Visibility>>,
     /// Who decides whether a call may run, in place of what the run file says.
     pub policy: Option<Arc<dyn PolicyEngine>>,
+    /// The file's MCP servers, where they run already.
+    pub servers: Option<Arc<Servers>>,
 }
 
 /// Opens a journal with the machine's clock.
@@ -103,13 +113,37 @@ pub fn entered(state: &RunState) -> BTreeMap<String, u32> {
 }
 
 impl Assembly {
-    /// Reads a run file and puts everything together. What does not hold together is found here, not at a call.
-    pub fn load(path: &Path, overrides: Overrides) -> Result<Self, AssemblyError> {
+    /// Reads a run file, starts its MCP servers, waits until each is ready or has failed, and puts everything together.
+    ///
+    /// # Errors
+    ///
+    /// As [`Assembly::load`]; and a server that the file says nothing may start without could not be started.
+    pub async fn open(path: &Path, mut overrides: Overrides) -> Result<Self, AssemblyError> {
         let run_file = RunFile::read(path)?;
+        if !run_file.mcp.is_empty() && overrides.servers.is_none() {
+            let servers = Servers::start(&run_file, &place_of(path), Arc::new(Connections));
+            servers.settled(&run_file).await?;
+            overrides.servers = Some(servers);
+        }
+        Self::of(run_file, path, overrides)
+    }
+
+    /// Reads a run file and puts everything together, but for its MCP servers: their tools are not there. What does not hold together
+    /// is found here, not at a call.
+    pub fn load(path: &Path, overrides: Overrides) -> Result<Self, AssemblyError> {
+        Self::of(RunFile::read(path)?, path, overrides)
+    }
+
+    /// Puts a run file together that was read already.
+    ///
+    /// # Errors
+    ///
+    /// What does not hold together.
+    pub fn of(run_file: RunFile, path: &Path, overrides: Overrides) -> Result<Self, AssemblyError> {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         // Absolute, so that a resume from another folder finds this file and no other, and so do the programs that it starts.
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let place = absolute.parent().unwrap_or(Path::new("")).to_owned();
+        let place = place_of(path);
         let mut warnings = Vec::new();
         let sign_key = sign_key(&run_file.journal, &folder)?;
         let redactor: Arc<dyn Redactor> = Arc::new(scrubber(&run_file, &folder, sign_key.as_ref(), &mut warnings)?);
@@ -125,6 +159,10 @@ impl Assembly {
             check_shown(&spec, &*redactor)?;
             registry.register(spec)?;
         }
+        let owned = match &overrides.servers {
+            Some(servers) => take_in(servers, &registry, &*redactor, &mut warnings),
+            None => BTreeMap::new(),
+        };
         let policy = match overrides.policy {
             Some(engine) => Policy::new(engine),
             None => Policy::of(&run_file, &folder, &registry, &redactor)?,
@@ -136,11 +174,12 @@ impl Assembly {
         }
         let registry = Arc::new(registry);
         let subject = run_file.subject.subject();
-        check_pins(&registry, &subject, &mut warnings)?;
+        let mut names = Names { registry: &registry, servers: &run_file.mcp, warnings: &mut warnings };
+        check_pins(&mut names, &subject)?;
         for tool in run_file.quota.iter().filter_map(|quota| quota.tool.as_deref()) {
-            named(&registry, "quota", tool)?;
+            names.named("quota", tool)?;
         }
-        hooks::check_tools(&run_file.hook, &registry)?;
+        hooks::check_tools(&run_file.hook, &mut names)?;
         let discovery = discover(&registry, &subject, &run_file.tools, &mut warnings);
         let journal = if let Some(journal) = overrides.journal {
             journal
@@ -153,10 +192,20 @@ impl Assembly {
             None => journal,
         };
         let vetoes = hooks::vetoes(&run_file.hook, &place, &redactor);
+        let live = Live {
+            registry: Arc::clone(&registry),
+            redactor: Arc::clone(&redactor),
+            #[cfg(feature = "cedar")]
+            cedar: policy.cedar.clone(),
+            owned,
+        };
         let gate =
             Gate::builder(Arc::clone(&registry), policy.engine, Arc::clone(&journal), redactor, Arc::new(SystemClock))
                 .options(gate_options(&run_file));
         let gate = vetoes.into_iter().fold(gate, GateBuilder::veto).build()?;
+        if let Some(servers) = &overrides.servers {
+            servers.go_live(live);
+        }
         Ok(Self {
             run_file,
             path: absolute,
@@ -169,6 +218,7 @@ impl Assembly {
             notifier,
             discovery,
             warnings,
+            servers: overrides.servers,
         })
     }
 
@@ -261,22 +311,41 @@ fn tools(
     Ok(specs)
 }
 
-/// The tool that a rule names: a misspelt name would leave the tool that was meant without the rule.
-fn named(registry: &Registry, rule: &'static str, name: &str) -> Result<Arc<RegisteredTool>, AssemblyError> {
-    registry.get(name).ok_or_else(|| {
-        let names = registry.names();
+/// Where names of tools are looked up that rules are about.
+struct Names<'n> {
+    registry: &'n Registry,
+    servers: &'n BTreeMap<String, McpTable>,
+    warnings: &'n mut Vec<String>,
+}
+
+impl Names<'_> {
+    /// The tool that a rule names: a misspelt name would leave the tool that was meant without the rule. One of a server that is not
+    /// there now may come later, and finds the rule then.
+    fn named(&mut self, rule: &'static str, name: &str) -> Result<Option<Arc<RegisteredTool>>, AssemblyError> {
+        if let Some(tool) = self.registry.get(name) {
+            return Ok(Some(tool));
+        }
+        let is_of = |(server, table): (&String, &McpTable)| match table.prefix(server) {
+            "" => true,
+            prefix => name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with("__") || rest.starts_with('*')),
+        };
+        if self.servers.iter().any(is_of) {
+            self.warnings.push(format!("`{rule}` names `{name}`, and no tool of its MCP server has this name now"));
+            return Ok(None);
+        }
+        let names = self.registry.names();
         let nearest = nearest(name, names.iter().map(String::as_str)).map(str::to_owned);
-        AssemblyError::UnknownTool { rule, tool: name.to_owned(), nearest }
-    })
+        Err(AssemblyError::UnknownTool { rule, tool: name.to_owned(), nearest })
+    }
 }
 
 /// Every pin names a tool.
-fn check_pins(registry: &Registry, subject: &Subject, warnings: &mut Vec<String>) -> Result<(), AssemblyError> {
+fn check_pins(names: &mut Names<'_>, subject: &Subject) -> Result<(), AssemblyError> {
     for (name, pinned) in &subject.versions {
-        let tool = named(registry, "subject.versions", name)?;
+        let Some(tool) = names.named("subject.versions", name)? else { continue };
         let version = tool.spec().version();
         if version != pinned {
-            warnings.push(format!(
+            names.warnings.push(format!(
                 "`subject.versions` pins `{name}` to version `{pinned}`, and version `{version}` is registered: it is hidden"
             ));
         }
@@ -284,9 +353,52 @@ fn check_pins(registry: &Registry, subject: &Subject, warnings: &mut Vec<String>
     Ok(())
 }
 
+/// Registers the tools that servers offer now. One that cannot be is left out alone.
+fn take_in(
+    servers: &Servers,
+    registry: &Registry,
+    redactor: &dyn Redactor,
+    warnings: &mut Vec<String>,
+) -> BTreeMap<String, BTreeSet<String>> {
+    let mut owned = BTreeMap::new();
+    for (server, tools) in servers.tools() {
+        let names: &mut BTreeSet<String> = owned.entry(server.clone()).or_default();
+        for spec in tools {
+            let name = spec.name().to_owned();
+            let taken = check_shown(&spec, redactor).and_then(|()| Ok(registry.register(spec)?));
+            match taken {
+                Ok(()) => drop(names.insert(name)),
+                Err(error) => {
+                    servers.left_out(&server, &name, error.to_string());
+                }
+            }
+        }
+    }
+    for (server, status) in servers.statuses() {
+        if status.state != Condition::Ready {
+            let why = status.reason.unwrap_or_default();
+            warnings.push(format!("MCP server `{server}` is {}: {why}", status.state.word()));
+        }
+        warnings.extend(
+            status
+                .quarantined
+                .iter()
+                .map(|(tool, why)| format!("`{tool}` of MCP server `{server}` is left out: {why}")),
+        );
+    }
+    owned
+}
+
+/// The folder that a run file's paths are relative to, absolute.
+fn place_of(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    absolute.parent().unwrap_or(Path::new("")).to_owned()
+}
+
 /// What the subject may see, within `allow`.
 fn discover(registry: &Registry, subject: &Subject, table: &ToolsTable, warnings: &mut Vec<String>) -> Discovery {
-    let mut discovery = registry.discover(subject);
+    // What servers have beside tools is no model's to list.
+    let mut discovery = registry.discover(subject).without_sources(Beside::is_source);
     if let Some(allow) = &table.allow {
         let names = registry.names();
         for rule in allow {
@@ -309,7 +421,10 @@ fn discover(registry: &Registry, subject: &Subject, table: &ToolsTable, warnings
 fn check_shown(spec: &ToolSpec, redactor: &dyn Redactor) -> Result<(), AssemblyError> {
     let shown = [spec.name(), spec.description()];
     let held = shown.iter().any(|text| redactor.scrub(text) != *text)
-        || redactor.scrub_document(spec.input_schema()).is_some();
+        || [Some(spec.input_schema()), spec.shown_beside()]
+            .into_iter()
+            .flatten()
+            .any(|document| redactor.scrub_document(document).is_some());
     if held {
         let tool = redactor.scrub(spec.name()).into_owned();
         return Err(AssemblyError::SecretShown { tool, source_of_tool: spec.source().to_owned() });
@@ -339,7 +454,7 @@ fn secrets(file: &RunFile) -> Vec<(&'static str, &str)> {
     let of_tools = file.tools.secrets_from_env.iter().map(|variable| ("tools.secrets_from_env", variable.as_str()));
     let of_webhooks = file.notify.iter().filter_map(|table| Some(("notify.secret_env", table.secret_env.as_deref()?)));
     let of_policy = file.policy.token_env.iter().map(|variable| ("policy.token_env", variable.as_str()));
-    of_tools.chain(of_webhooks).chain(of_policy).collect()
+    of_tools.chain(of_webhooks).chain(of_policy).chain(servers::secrets(file)).collect()
 }
 
 /// Who is told: programs work in the file's folder, an absolute path. A webhook whose secret is not set is left out: nothing

@@ -4,6 +4,7 @@
 //! under the names of the crates that own it, and [`assembly`] puts a run file together.
 
 pub mod assembly;
+pub mod deciding;
 pub mod prelude;
 pub mod worker;
 
@@ -20,6 +21,8 @@ pub use lockgate_host as host;
 #[doc(inline)]
 pub use lockgate_journal as journal;
 #[doc(inline)]
+pub use lockgate_mcp as mcp;
+#[doc(inline)]
 pub use lockgate_models as models;
 #[doc(inline)]
 pub use lockgate_notify as notify;
@@ -29,6 +32,8 @@ pub use lockgate_policy as policy;
 pub use lockgate_redact as redact;
 #[doc(inline)]
 pub use lockgate_registry as registry;
+#[doc(inline)]
+pub use lockgate_sandbox as sandbox;
 #[doc(inline)]
 pub use lockgate_sources as sources;
 

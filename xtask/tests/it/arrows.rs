@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::root;
 
 /// What each crate may depend on. Whatever is not listed is somebody else's business.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     ("lockgate-contract", &[]),
     ("lockgate-macros", &[]),
     ("lockgate-host", &["lockgate-contract"]),
@@ -15,6 +15,8 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("lockgate-redact", &["lockgate-contract"]),
     ("lockgate-journal", &["lockgate-contract", "lockgate-host"]),
     ("lockgate-models", &["lockgate-contract", "lockgate-host"]),
+    ("lockgate-sandbox", &[]),
+    ("lockgate-mcp", &["lockgate-contract", "lockgate-host", "lockgate-sandbox"]),
     ("lockgate-sources", &["lockgate-contract", "lockgate-host", "lockgate-registry"]),
     ("lockgate-config", &["lockgate-contract", "lockgate-host", "lockgate-sources"]),
     ("lockgate-executor", &["lockgate-contract", "lockgate-registry"]),
@@ -30,15 +32,18 @@ const ARROWS: [(&str, &[&str]); 15] = [
             "lockgate-host",
             "lockgate-journal",
             "lockgate-macros",
+            "lockgate-mcp",
             "lockgate-models",
             "lockgate-notify",
             "lockgate-policy",
             "lockgate-redact",
             "lockgate-registry",
+            "lockgate-sandbox",
             "lockgate-sources",
         ],
     ),
-    ("lockgate-cli", &["lockgate"]),
+    ("lockgate-server", &["lockgate", "lockgate-mcp"]),
+    ("lockgate-cli", &["lockgate", "lockgate-server"]),
 ];
 
 /// The crates of the project that this one is built with.

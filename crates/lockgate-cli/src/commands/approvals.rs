@@ -16,6 +16,7 @@ use lockgate::contract::digest::Digest;
 use lockgate::contract::document::Limits;
 use lockgate::contract::ids::ApprovalId;
 use lockgate::contract::ports::{ApprovalFilter, Clock as _};
+use lockgate::deciding::before;
 use lockgate::harness::RunState;
 use lockgate::host::clock::SystemClock;
 use lockgate::host::files;
@@ -27,7 +28,7 @@ pub(crate) use self::remember::RememberError;
 use crate::arguments::Format;
 use crate::commands::TO_BE_TOLD;
 use crate::commands::call::standard_input;
-use crate::deciding::{self, Answer, Decided, before};
+use crate::deciding::{self, Answer, Decided};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::Output;
@@ -211,7 +212,9 @@ async fn show(arguments: Show, output: &Output) -> Result<Exit, CliError> {
     let stored = Stored::open(arguments.journal.journal.as_deref())?;
     let approval = stored.find_approval(&arguments.id).await?;
     match arguments.format {
-        Format::Human => output.text(&shown(&approval, before(&stored, &approval).await?.as_ref(), SystemClock.now())),
+        Format::Human => {
+            output.text(&shown(&approval, before(&*stored.journal, &approval).await?.as_ref(), SystemClock.now()));
+        }
         Format::Json => output.object(&approval),
         Format::Jsonl => output.line(&approval),
     }

@@ -83,7 +83,7 @@ pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Resul
             (Some(approval), overrides)
         }
     };
-    let assembly = Assembly::load(&arguments.run_file, overrides)?;
+    let assembly = Assembly::open(&arguments.run_file, overrides).await?;
     for warning in &assembly.warnings {
         output.warning(warning);
     }

@@ -82,7 +82,7 @@ pub(crate) async fn execute(arguments: Arguments, output: &Output) -> Result<Exi
     ];
     let mut url = arguments.journal.journal;
     if let Some(run_file) = &arguments.run_file {
-        match assembly(run_file) {
+        match assembly(run_file).await {
             Ok(assembly) => {
                 url = url.or_else(|| assembly.run_file.journal.url.clone());
                 checks.extend(run_file_checks(&assembly));
@@ -101,9 +101,9 @@ pub(crate) async fn execute(arguments: Arguments, output: &Output) -> Result<Exi
 }
 
 /// The run file put together, without its journal.
-fn assembly(run_file: &Path) -> Result<Assembly, CliError> {
+async fn assembly(run_file: &Path) -> Result<Assembly, CliError> {
     let overrides = Overrides { journal: Some(open_journal("memory:")?), ..Overrides::default() };
-    Ok(Assembly::load(run_file, overrides)?)
+    Ok(Assembly::open(run_file, overrides).await?)
 }
 
 fn run_file_checks(assembly: &Assembly) -> Vec<Check> {

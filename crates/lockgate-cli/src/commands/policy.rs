@@ -32,11 +32,11 @@ enum Command {
 
 pub(crate) async fn execute(arguments: &Arguments, output: &Output) -> Result<Exit, CliError> {
     match &arguments.command {
-        Command::Check(arguments) => check::execute(arguments, output),
+        Command::Check(arguments) => check::execute(arguments, output).await,
         Command::Explain(arguments) => explain::execute(arguments, output).await,
         Command::Backtest(arguments) => backtest::execute(arguments, output).await,
         #[cfg(feature = "prove")]
-        Command::Prove(arguments) => prove::execute(arguments, output),
+        Command::Prove(arguments) => prove::execute(arguments, output).await,
     }
 }
 

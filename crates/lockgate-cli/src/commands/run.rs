@@ -50,7 +50,7 @@ pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Resul
         refuse_memory(arguments.journal.journal.as_deref())?;
     }
     let overrides = Overrides { journal_url: arguments.journal.journal.clone(), ..Overrides::default() };
-    let assembly = Assembly::load(&arguments.run_file, overrides)?;
+    let assembly = Assembly::open(&arguments.run_file, overrides).await?;
     for warning in &assembly.warnings {
         output.warning(warning);
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Subcommand, ValueEnum};
-use lockgate::assembly::{Assembly, AssemblyError, Overrides, entered, without_tools};
+use lockgate::assembly::{Assembly, AssemblyError, Overrides, Servers, entered, without_tools};
 use lockgate::config::{BudgetChange, ConfigError, RunFile};
 use lockgate::contract::event::Finding;
 use lockgate::contract::ids::RunId;
@@ -283,7 +283,7 @@ async fn resume(arguments: ResumeArguments, output: &Arc<Output>) -> Result<Exit
     {
         return Err(CliError::DirectWaits { run, approval: approval.clone() });
     }
-    let assembly = handlers(arguments.run_file.as_deref(), &stored.journal, &state)?;
+    let assembly = handlers(arguments.run_file.as_deref(), &stored.journal, &state).await?;
     for warning in &assembly.warnings {
         output.warning(warning);
     }
@@ -305,7 +305,7 @@ async fn reconcile(arguments: ReconcileArguments, output: &Arc<Output>) -> Resul
     let found = Reconciliation { call_id, finding: arguments.finding.into(), by, reason: arguments.reason };
     let (_, before) = stored.state(&run).await?;
     // What is said is scrubbed with what the run's file knows of secrets.
-    let runner = match handlers(None, &stored.journal, &before) {
+    let runner = match without_servers(&stored.journal, &before, None) {
         Ok(assembly) => assembly.caller(RunnerOptions::default()),
         Err(error) => {
             output.warning(format!("what you say is stored without the secrets of the run file taken out: {error}"));
@@ -333,21 +333,38 @@ fn changed(budget: &Budget, changes: &[BudgetChange]) -> Option<Budget> {
 }
 
 /// What a run needs, from the file that was given or the one that it names.
-pub(crate) fn handlers(
+pub(crate) async fn handlers(
     run_file: Option<&Path>,
     journal: &Arc<dyn Journal>,
     state: &RunState,
 ) -> Result<Assembly, CliError> {
-    let run = state.run_id();
     let overrides = Overrides { journal: Some(Arc::clone(journal)), entered: entered(state), ..Overrides::default() };
     if let Some(run_file) = run_file {
-        return Ok(Assembly::load(run_file, overrides)?);
+        return Ok(Assembly::open(run_file, overrides).await?);
     }
-    let path = state.start().run_file.as_deref().map(Path::new).ok_or_else(|| CliError::NoRunFile(run.clone()))?;
-    Assembly::load(path, overrides).map_err(|cause| match cause {
-        AssemblyError::Config(ConfigError::Unreadable { .. }) => {
-            CliError::RunFileGone { run: run.clone(), cause: Box::new(cause) }
-        }
+    Assembly::open(own_file(state)?, overrides).await.map_err(gone(state))
+}
+
+/// The same from the file that the run names, with MCP servers that run already, or without theirs.
+pub(crate) fn without_servers(
+    journal: &Arc<dyn Journal>,
+    state: &RunState,
+    servers: Option<Arc<Servers>>,
+) -> Result<Assembly, CliError> {
+    let journal = Some(Arc::clone(journal));
+    let overrides = Overrides { journal, entered: entered(state), servers, ..Overrides::default() };
+    Assembly::load(own_file(state)?, overrides).map_err(gone(state))
+}
+
+fn own_file(state: &RunState) -> Result<&Path, CliError> {
+    let named = state.start().run_file.as_deref();
+    named.map(Path::new).ok_or_else(|| CliError::NoRunFile(state.run_id().clone()))
+}
+
+fn gone(state: &RunState) -> impl FnOnce(AssemblyError) -> CliError {
+    let run = state.run_id().clone();
+    move |cause| match cause {
+        AssemblyError::Config(ConfigError::Unreadable { .. }) => CliError::RunFileGone { run, cause: Box::new(cause) },
         other => other.into(),
-    })
+    }
 }

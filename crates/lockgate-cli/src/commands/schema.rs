@@ -19,7 +19,8 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Described {
-    /// The run file
+    /// The run file, which is the file of `lockgate serve` too
+    #[value(alias = "config")]
     RunFile,
     /// One event, as `--format jsonl` prints it
     Event,

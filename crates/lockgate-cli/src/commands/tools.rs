@@ -68,25 +68,25 @@ enum View {
     Both,
 }
 
-pub(crate) fn execute(arguments: Arguments, output: &Output) -> Result<Exit, CliError> {
+pub(crate) async fn execute(arguments: Arguments, output: &Output) -> Result<Exit, CliError> {
     match arguments.command {
-        Command::List(arguments) => list(&arguments, output),
-        Command::Describe(arguments) => describe(&arguments, output),
+        Command::List(arguments) => list(&arguments, output).await,
+        Command::Describe(arguments) => describe(&arguments, output).await,
     }
 }
 
 /// Puts the run file together. Looking at tools makes no journal.
-fn load(run_file: &Path, output: &Output) -> Result<Assembly, CliError> {
+async fn load(run_file: &Path, output: &Output) -> Result<Assembly, CliError> {
     let overrides = Overrides { journal: Some(open_journal("memory:")?), ..Overrides::default() };
-    let assembly = Assembly::load(run_file, overrides)?;
+    let assembly = Assembly::open(run_file, overrides).await?;
     for warning in &assembly.warnings {
         output.warning(warning);
     }
     Ok(assembly)
 }
 
-fn list(arguments: &List, output: &Output) -> Result<Exit, CliError> {
-    let assembly = load(&arguments.run_file, output)?;
+async fn list(arguments: &List, output: &Output) -> Result<Exit, CliError> {
+    let assembly = load(&arguments.run_file, output).await?;
     let effect_of = |name: &str| assembly.registry.get(name).map_or(Effect::External, |tool| tool.spec().effect());
     let (rules, hidden) = outlooks(&assembly);
     let tools = assembly.discovery.capabilities().into_iter().map(|capability| ToolLine {
@@ -141,8 +141,8 @@ fn outlooks(_: &Assembly) -> (BTreeMap<String, Vec<String>>, Vec<String>) {
     (BTreeMap::new(), Vec::new())
 }
 
-fn describe(arguments: &Describe, output: &Output) -> Result<Exit, CliError> {
-    let assembly = load(&arguments.run_file, output)?;
+async fn describe(arguments: &Describe, output: &Output) -> Result<Exit, CliError> {
+    let assembly = load(&arguments.run_file, output).await?;
     let mut description = assembly.registry.describe();
     if let Some(name) = &arguments.name {
         only(&mut description, name)?;

@@ -1,5 +1,6 @@
 //! `lockgate worker`: drives on whatever run of a journal is ready.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -21,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::commands::TO_BE_TOLD;
 use crate::commands::approvals::{Reminded, reminded};
-use crate::commands::runs::handlers;
+use crate::commands::runs::without_servers;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::Output;
@@ -97,6 +98,14 @@ pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Resul
         RunFile::read(run_file).map_err(AssemblyError::from)?;
     }
     let run_files = arguments.run_files.iter().map(|path| absolute(path)).collect::<Result<Vec<_>, _>>()?;
+    // The MCP servers of a file are started once, whoever of its runs calls them. Those of a file that is not named are not.
+    let mut servers = HashMap::new();
+    for path in &run_files {
+        let overrides = Overrides { journal: Some(Arc::clone(&journal)), ..Overrides::default() };
+        if let Some(running) = Assembly::open(path, overrides).await?.servers {
+            servers.insert(path.clone(), running);
+        }
+    }
     let telling: Arc<Mutex<Vec<Arc<Notifier>>>> = Arc::default();
     let prepare: Prepare = {
         let (journal, telling) = (Arc::clone(&journal), Arc::clone(&telling));
@@ -105,7 +114,8 @@ pub(crate) async fn execute(arguments: Arguments, output: &Arc<Output>) -> Resul
             if !run_files.is_empty() && !run_files.iter().any(|path| Some(path.as_path()) == named) {
                 return Err(CliError::OtherRunFile(state.run_id().clone()).into());
             }
-            let assembly = handlers(None, &journal, state)?;
+            let running = named.and_then(|path| servers.get(path).cloned());
+            let assembly = without_servers(&journal, state, running)?;
             let mut telling = telling.lock().unwrap_or_else(PoisonError::into_inner);
             telling.retain(|notifier| !notifier.is_done() || Arc::strong_count(notifier) > 1);
             telling.push(Arc::clone(&assembly.notifier));

@@ -12,7 +12,7 @@ fn failed(code: Outcome) -> ToolResult {
         tool_version: None,
         ok: false,
         data: None,
-        error: Some(ToolError { code, reason: None, message: String::new(), retryable: false }),
+        error: Some(ToolError { code, reason: None, message: String::new(), retryable: false, details: None }),
         meta: Meta::default(),
     }
 }

@@ -23,6 +23,7 @@ mod help;
 mod hooks;
 mod interrupts;
 mod journal;
+mod login;
 #[cfg(feature = "cedar")]
 mod policy;
 mod redact;
@@ -32,6 +33,7 @@ mod run;
 mod runs;
 mod secrets;
 mod signatures;
+mod token;
 mod tools;
 mod watch;
 mod worker;

@@ -33,6 +33,9 @@ pub struct Settled {
     pub data: Option<Document>,
     /// The sentence for the model, with a failure.
     pub message: Option<String>,
+    /// What more the tool says of its failure, scrubbed and limited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Document>,
     /// Advice.
     pub retryable: bool,
     /// What is not the tool's answer.
@@ -143,6 +146,8 @@ impl Settled {
             reason: Option<&'a str>,
             message: &'a str,
             #[serde(skip_serializing_if = "Option::is_none")]
+            details: Option<&'a Document>,
+            #[serde(skip_serializing_if = "Option::is_none")]
             error_id: Option<&'a ErrorId>,
             #[serde(skip_serializing_if = "Option::is_none")]
             meta: Option<Edited>,
@@ -179,6 +184,7 @@ impl Settled {
                 code,
                 reason: self.reason.as_deref(),
                 message: self.message.as_deref().unwrap_or_default(),
+                details: self.details.as_ref(),
                 error_id: self.meta.error_id.as_ref(),
                 meta: edited(),
             })
@@ -199,6 +205,7 @@ impl Settled {
                 reason: self.reason.clone(),
                 message: self.message.clone().unwrap_or_default(),
                 retryable: self.retryable,
+                details: self.details.clone(),
             }),
             meta: self.meta.clone(),
         }

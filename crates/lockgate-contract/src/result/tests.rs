@@ -25,6 +25,7 @@ fn failed() -> ToolResult {
             reason: None,
             message: "This tool is not available.".to_owned(),
             retryable: false,
+            details: None,
         }),
         ..ok("1")
     }
@@ -60,6 +61,7 @@ fn a_reason_and_a_tools_own_code() {
         reason: Some("schema".to_owned()),
         message: "No.".to_owned(),
         retryable: true,
+        details: None,
     });
     let text = serde_json::to_string(&result).unwrap();
     assert!(

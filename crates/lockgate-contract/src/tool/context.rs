@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::ports::ArtifactStore;
+use crate::ports::{ArtifactStore, Caller};
+use crate::subject::Subject;
 use crate::time::Timestamp;
 use crate::tool::IdempotencyKey;
 
 /// Where a tool says how far it is.
 pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Progress, cancel, deadline, idempotency key and artifacts. No tool name, no call id, no budget.
+/// Progress, cancel, deadline, idempotency key, artifacts, on whose behalf, and the way back to the caller. No tool name, no call id, no budget.
 #[derive(Clone)]
 pub struct ToolContext {
     /// Fires when the run is cancelled.
@@ -22,12 +23,13 @@ pub struct ToolContext {
     pub idempotency_key: IdempotencyKey,
     progress: Option<Progress>,
     artifacts: Option<Arc<dyn ArtifactStore>>,
+    caller: Option<Arc<dyn Caller>>,
 }
 
 impl ToolContext {
     /// Puts a context together; the executor's work.
     pub fn new(cancel: CancellationToken, deadline: Timestamp, idempotency_key: IdempotencyKey) -> Self {
-        Self { cancel, deadline, idempotency_key, progress: None, artifacts: None }
+        Self { cancel, deadline, idempotency_key, progress: None, artifacts: None, caller: None }
     }
 
     /// With a listener for progress.
@@ -42,6 +44,23 @@ impl ToolContext {
     pub fn with_artifacts(mut self, artifacts: Option<Arc<dyn ArtifactStore>>) -> Self {
         self.artifacts = artifacts;
         self
+    }
+
+    /// With the way back to whoever sent the call.
+    #[must_use]
+    pub fn with_caller(mut self, caller: Option<Arc<dyn Caller>>) -> Self {
+        self.caller = caller;
+        self
+    }
+
+    /// On whose behalf the call is made: for whoever keeps credentials apart.
+    pub fn subject(&self) -> &Subject {
+        self.idempotency_key.subject()
+    }
+
+    /// The way back to whoever sent the call, where there is one.
+    pub fn caller(&self) -> Option<&Arc<dyn Caller>> {
+        self.caller.as_ref()
     }
 
     /// Says how far the tool is, in a few words for people.

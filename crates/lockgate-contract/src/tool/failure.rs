@@ -1,22 +1,30 @@
 //! The three ways in which a handler fails, and no other (architecture section 4).
 
+use crate::document::Document;
 use crate::effect::EffectState;
 use crate::outcome::{InvalidToolCode, ToolCode};
 
 /// A business failure with the tool's own stable code.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct ToolExecutionError {
     pub(crate) code: Result<ToolCode, InvalidToolCode>,
     pub(crate) message: String,
     pub(crate) retryable: bool,
     pub(crate) effect_state: EffectState,
+    pub(crate) details: Option<Document>,
 }
 
 impl ToolExecutionError {
     /// A failure that changed nothing and is not worth a retry. `message` reaches the model, scrubbed. A `code` that
     /// cannot be a tool's own makes this a bug of the tool instead.
     pub fn new(code: impl Into<std::borrow::Cow<'static, str>>, message: impl Into<String>) -> Self {
-        Self { code: ToolCode::new(code), message: message.into(), retryable: false, effect_state: EffectState::None }
+        Self {
+            code: ToolCode::new(code),
+            message: message.into(),
+            retryable: false,
+            effect_state: EffectState::None,
+            details: None,
+        }
     }
 
     /// Advises that trying again may help. Advice only.
@@ -30,6 +38,14 @@ impl ToolExecutionError {
     #[must_use]
     pub fn effect_state(mut self, state: EffectState) -> Self {
         self.effect_state = state;
+        self
+    }
+
+    /// Says more than a sentence can, such as the whole result in which a server reports the failure. It reaches the model, scrubbed
+    /// and limited as an output is.
+    #[must_use]
+    pub fn details(mut self, details: Document) -> Self {
+        self.details = Some(details);
         self
     }
 }
@@ -68,6 +84,8 @@ pub enum Failure {
         retryable: bool,
         /// What is known about the world.
         effect_state: EffectState,
+        /// What more the tool says, scrubbed and limited as an output is.
+        details: Option<Document>,
     },
     /// The environment is broken.
     Environment {
@@ -113,6 +131,7 @@ impl From<ToolExecutionError> for Failure {
                 message: error.message,
                 retryable: error.retryable,
                 effect_state: error.effect_state,
+                details: error.details,
             },
             Err(invalid) => Self::Bug { text: format!("{invalid}; its message was: {}", error.message) },
         }

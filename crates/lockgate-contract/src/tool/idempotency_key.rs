@@ -39,6 +39,11 @@ impl IdempotencyKey {
     pub fn of_attempt(subject: Arc<Subject>, written: impl Into<String>) -> Self {
         Self { subject, of: KeyOf::Known(written.into()) }
     }
+
+    /// On whose behalf the call is made.
+    pub(super) fn subject(&self) -> &Subject {
+        &self.subject
+    }
 }
 
 impl fmt::Display for IdempotencyKey {

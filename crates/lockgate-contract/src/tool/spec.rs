@@ -13,7 +13,7 @@ pub use self::builder::{InvalidSpec, ToolSpecBuilder};
 use crate::arguments::Arguments;
 use crate::digest::Digest;
 use crate::document::Document;
-use crate::effect::{Deferral, Effect, ErrorText, Idempotency, OnDuplicate, Permission, ReplayPolicy};
+use crate::effect::{Deferral, Effect, ErrorText, Idempotency, OnDuplicate, OutputForm, Permission, ReplayPolicy};
 use crate::ports::BoxFuture;
 use crate::tool::{Failure, Handler, Output, ToolContext};
 
@@ -82,6 +82,8 @@ pub struct ToolSpec {
     definition: Digest,
     reconcile: Option<Reconcile>,
     idempotency_window: Option<Duration>,
+    output_form: OutputForm,
+    shown_beside: Option<Document>,
 }
 
 impl ToolSpec {
@@ -221,6 +223,17 @@ impl ToolSpec {
         (self.idempotency == Idempotency::Provider).then(|| self.idempotency_window.unwrap_or(A_DAY))
     }
 
+    /// What its output is.
+    pub fn output_form(&self) -> OutputForm {
+        self.output_form
+    }
+
+    /// What clients are shown of it beside name, description and schemas: an object, such as `{"title", "annotations"}`. A
+    /// hint for people, which decides nothing.
+    pub fn shown_beside(&self) -> Option<&Document> {
+        self.shown_beside.as_ref()
+    }
+
     /// The abilities that were attached when the tool was built, by name.
     pub fn abilities(&self) -> Vec<&'static str> {
         let mut abilities = Vec::new();
@@ -253,12 +266,14 @@ impl ToolSpec {
             input_schema: &self.input_schema,
             name: &self.name,
             on_duplicate: self.on_duplicate,
+            output_form: Some(self.output_form).filter(|form| *form != OutputForm::Value),
             output_schema: self.output_schema.as_ref(),
             permission: self.permission,
             permission_reason: self.permission_reason.as_deref(),
             replay: self.replay,
             resource_keys: &self.resource_keys,
             scopes: &self.scopes,
+            shown_beside: self.shown_beside.as_ref(),
             source: &self.source,
             timeout_ms: self.timeout.map(millis),
             version: &self.version,
@@ -292,12 +307,16 @@ struct Visible<'a> {
     input_schema: &'a Document,
     name: &'a str,
     on_duplicate: OnDuplicate,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_form: Option<OutputForm>,
     output_schema: Option<&'a Document>,
     permission: Permission,
     permission_reason: Option<&'a str>,
     replay: ReplayPolicy,
     resource_keys: &'a BTreeSet<String>,
     scopes: &'a BTreeSet<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shown_beside: Option<&'a Document>,
     source: &'a str,
     timeout_ms: Option<u64>,
     version: &'a str,

@@ -18,7 +18,7 @@ fn kept(shortened: &Shortened) -> (String, String) {
 }
 
 fn assert_exact(text: &str, max_bytes: usize) {
-    let Some(shortened) = shorten(&Document::string(text), max_bytes) else {
+    let Some(shortened) = shorten(&Document::string(text), OutputForm::Value, max_bytes) else {
         assert!(max_bytes == 0 || text.len() <= max_bytes, "{} bytes pass a limit of {max_bytes}", text.len());
         return;
     };
@@ -34,13 +34,13 @@ fn assert_exact(text: &str, max_bytes: usize) {
 #[test]
 fn what_fits_is_left_alone() {
     for text in ["", "a", "ünï", &"x".repeat(1000)] {
-        assert!(shorten(&Document::string(text), text.len().max(1)).is_none(), "{text}"); // Z-05
-        assert!(shorten(&Document::string(text), 0).is_none(), "{text}"); // Z-10
+        assert!(shorten(&Document::string(text), OutputForm::Value, text.len().max(1)).is_none(), "{text}"); // Z-05
+        assert!(shorten(&Document::string(text), OutputForm::Value, 0).is_none(), "{text}"); // Z-10
     }
     // The quotes and escapes of a string are not part of what it says.
     let escaped = "\u{1}\"\\\n".repeat(100);
-    assert!(shorten(&Document::string(&escaped), escaped.len()).is_none());
-    assert!(shorten(&Document::string(&escaped), escaped.len() - 1).is_some());
+    assert!(shorten(&Document::string(&escaped), OutputForm::Value, escaped.len()).is_none());
+    assert!(shorten(&Document::string(&escaped), OutputForm::Value, escaped.len() - 1).is_some());
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn every_limit_around_the_notice_holds() {
 fn a_notice_that_does_not_fit_is_a_mark() {
     let text = "x".repeat(500);
     for (max_bytes, mark) in [(1, ""), (2, ""), (3, "…"), (40, "…")] {
-        let shortened = shorten(&Document::string(&text), max_bytes).unwrap();
+        let shortened = shorten(&Document::string(&text), OutputForm::Value, max_bytes).unwrap();
         assert_eq!((&*shown(&shortened), shortened.truncated_bytes), (mark, 500));
     }
 }
@@ -64,8 +64,8 @@ fn a_notice_that_does_not_fit_is_a_mark() {
 fn anything_but_a_string_is_cut_as_its_json() {
     let json = format!("{{ \"list\" : [ {} ] }}", vec!["\"😀\""; 400].join(" , "));
     let document = Document::parse(&*json, Limits::OUTPUT).unwrap();
-    assert!(shorten(&document, json.len()).is_none());
-    let shortened = shorten(&document, 500).unwrap();
+    assert!(shorten(&document, OutputForm::Value, json.len()).is_none());
+    let shortened = shorten(&document, OutputForm::Value, 500).unwrap();
     let (head, tail) = kept(&shortened);
     assert!(json.starts_with(&head) && json.ends_with(&tail) && head.len() > tail.len() && !tail.is_empty());
     assert_eq!(shortened.artifact.text, json);
@@ -73,9 +73,9 @@ fn anything_but_a_string_is_cut_as_its_json() {
 
 #[test]
 fn one_text_has_one_handle() {
-    let one = shorten(&Document::string(&"a".repeat(500)), 200).unwrap();
-    let again = shorten(&Document::string(&"a".repeat(500)), 300).unwrap();
-    let other = shorten(&Document::string(&"b".repeat(500)), 200).unwrap();
+    let one = shorten(&Document::string(&"a".repeat(500)), OutputForm::Value, 200).unwrap();
+    let again = shorten(&Document::string(&"a".repeat(500)), OutputForm::Value, 300).unwrap();
+    let other = shorten(&Document::string(&"b".repeat(500)), OutputForm::Value, 200).unwrap();
     assert_eq!(one.artifact.artifact_id, again.artifact.artifact_id);
     assert_ne!(one.artifact.artifact_id, other.artifact.artifact_id);
 }

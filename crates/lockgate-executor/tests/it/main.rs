@@ -7,6 +7,7 @@ mod bench;
 mod building;
 mod cancelling;
 mod considered;
+mod content;
 mod counts;
 mod dropping;
 mod faults;

@@ -191,6 +191,7 @@ impl Runner {
                 reason: None,
                 message: row.model_text.to_owned(),
                 retryable: row.retry.advises(EffectState::None),
+                details: None,
             }),
             meta: Meta { approval_id: Some(approval.approval_id), ..Meta::default() },
         };

@@ -147,6 +147,7 @@ impl Sketch {
             effect_state: EffectState::Done,
             data: None,
             message: None,
+            details: None,
             retryable: false,
             meta: Meta::default(),
             env_reported_completion: false,

@@ -1,6 +1,6 @@
 //! What a journal in memory holds, and what each intention makes of it. Every change makes its checks first.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::document::Document;
@@ -19,8 +19,8 @@ use crate::stored::as_of;
 #[derive(Default)]
 pub(super) struct State {
     /// In the order in which they were made.
-    pub(super) runs: Vec<Run>,
-    pub(super) places: HashMap<RunId, usize>,
+    pub(super) runs: BTreeMap<u64, Run>,
+    pub(super) places: HashMap<RunId, u64>,
     /// In the order in which they were asked.
     pub(super) approvals: Vec<Approval>,
     /// What was asked, of those that came from another journal: they may say more than an `Approval` can.
@@ -41,7 +41,7 @@ impl State {
     pub(super) fn run(&mut self, run: &RunId) -> Result<&mut Run, JournalError> {
         self.places
             .get(run)
-            .and_then(|place| self.runs.get_mut(*place))
+            .and_then(|place| self.runs.get_mut(place))
             .ok_or_else(|| JournalError::NoSuchRun(run.clone()))
     }
 
@@ -51,12 +51,18 @@ impl State {
         if run.epoch == lease.epoch { Ok(run) } else { Err(JournalError::Fenced { run: lease.run_id.clone() }) }
     }
 
+    /// Puts a run behind all others.
+    pub(super) fn place(&mut self, run: Run) {
+        let place = self.runs.last_key_value().map_or(0, |(last, _)| last + 1);
+        self.places.insert(run.record.run_id.clone(), place);
+        self.runs.insert(place, run);
+    }
+
     pub(super) fn create_run(&mut self, run: NewRun, now: Timestamp) -> Result<(Lease, Appended), JournalError> {
         if self.places.contains_key(&run.run_id) {
             return Err(JournalError::Exists(run.run_id.to_string()));
         }
         let lease = Lease::first(run.run_id.clone());
-        self.places.insert(run.run_id.clone(), self.runs.len());
         let mut stored = Run {
             record: RunRecord {
                 run_id: run.run_id,
@@ -75,7 +81,7 @@ impl State {
             artifacts: HashMap::new(),
         };
         let appended = stored.append(vec![run.started], now);
-        self.runs.push(stored);
+        self.place(stored);
         Ok((lease, appended))
     }
 
@@ -161,8 +167,9 @@ impl State {
 
     /// How many calls count, but for this one.
     pub(super) fn admitted(&self, run: &RunId, call: &CallId, subject: &str, count: &Count, now: Timestamp) -> u64 {
-        let tenant = self.places.get(run).map(|place| &self.runs[*place].record.tenant);
-        let counted = self.runs.iter().map(|run| (&run.record, &run.calls)).filter(|(record, _)| match count.per {
+        let asking = self.places.get(run).and_then(|place| self.runs.get(place));
+        let tenant = asking.map(|run| &run.record.tenant);
+        let counted = self.runs.values().map(|run| (&run.record, &run.calls)).filter(|(record, _)| match count.per {
             Per::Run => record.run_id == *run,
             Per::Subject | Per::Tenant => Some(&record.tenant) == tenant,
         });
@@ -259,7 +266,7 @@ impl State {
         let is_free = |run: &&Run| !held.contains(&run.record.run_id);
         let mut found: Vec<RunRecord> = self
             .runs
-            .iter()
+            .values()
             .filter(is_free)
             .filter(|run| self.can_go_on(run, now))
             .map(|run| run.record.clone())
@@ -289,7 +296,7 @@ impl State {
     pub(super) fn runs(&self, filter: &RunFilter) -> Vec<RunRecord> {
         let mut found: Vec<RunRecord> = self
             .runs
-            .iter()
+            .values()
             .rev()
             .map(|run| run.record.clone())
             .filter(|run| filter.status.is_none_or(|status| run.status == Some(status)))

@@ -97,8 +97,7 @@ impl State {
             self.imported.insert(approval.approval_id.clone(), question.question);
         }
         self.approvals.extend(asked);
-        self.places.insert(run.run_id.clone(), self.runs.len());
-        self.runs.push(Run {
+        self.place(Run {
             record: RunRecord {
                 run_id: run.run_id,
                 tenant: run.tenant,
@@ -118,7 +117,7 @@ impl State {
         Ok(())
     }
 
-    fn prune(&mut self, prune: &Prune, is_driven: bool, now: Timestamp) -> Result<Pruned, JournalError> {
+    pub(super) fn prune(&mut self, prune: &Prune, is_driven: bool, now: Timestamp) -> Result<Pruned, JournalError> {
         let run_id = &prune.run_id;
         let has_open_question =
             self.approvals.iter().any(|approval| approval.run_id == *run_id && is_open(approval, now));
@@ -154,14 +153,13 @@ impl State {
             stays
         });
         if let Some(gone) = self.places.remove(run_id) {
-            self.runs.remove(gone);
-            self.places.values_mut().filter(|place| **place > gone).for_each(|place| *place -= 1);
+            self.runs.remove(&gone);
         }
     }
 
     fn stats(&self, now: Timestamp) -> JournalStats {
         let mut stats = JournalStats { keys: self.keys.len() as u64, ..JournalStats::default() };
-        for run in &self.runs {
+        for run in self.runs.values() {
             match stats.runs.iter_mut().find(|(status, _)| *status == run.record.status) {
                 Some((_, count)) => *count += 1,
                 None => stats.runs.push((run.record.status, 1)),
@@ -173,8 +171,8 @@ impl State {
         }
         stats.runs.sort_by_key(|(status, _)| status.map(lockgate_contract::run::RunStatus::word));
         stats.open_questions = self.approvals.iter().filter(|approval| is_open(approval, now)).count() as u64;
-        stats.oldest = self.runs.iter().map(|run| run.record.created_at).min();
-        stats.newest = self.runs.iter().map(|run| run.record.updated_at).max();
+        stats.oldest = self.runs.values().map(|run| run.record.created_at).min();
+        stats.newest = self.runs.values().map(|run| run.record.updated_at).max();
         stats
     }
 }

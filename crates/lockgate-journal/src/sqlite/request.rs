@@ -20,9 +20,20 @@ pub(super) enum Purpose {
     End,
 }
 
+/// When what was written has to be on the disk.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Durable {
+    /// Before it is answered.
+    Now,
+    /// No later than whatever is written after it: a power cut may take it, where nothing else would be missed.
+    Next,
+}
+
 /// Something that wants to be in a commit.
 pub(super) trait Request: Send {
     fn purpose(&self) -> Purpose;
+
+    fn durable(&self) -> Durable;
 
     /// Works inside its savepoint. Answers whether what it wrote stays.
     fn work(&mut self, connection: &Connection, now: Timestamp) -> bool;
@@ -36,6 +47,7 @@ pub(super) trait Request: Send {
 
 pub(super) struct Queued<T, E, W> {
     pub(super) purpose: Purpose,
+    pub(super) durable: Durable,
     pub(super) work: W,
     pub(super) answer: Option<Result<T, E>>,
     pub(super) reply: oneshot::Sender<Result<T, E>>,
@@ -49,6 +61,10 @@ where
 {
     fn purpose(&self) -> Purpose {
         self.purpose
+    }
+
+    fn durable(&self) -> Durable {
+        self.durable
     }
 
     fn work(&mut self, connection: &Connection, now: Timestamp) -> bool {

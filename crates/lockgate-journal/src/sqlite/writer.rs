@@ -24,6 +24,9 @@
 //! written, and an fsync that finds no room is an I/O error. What is "full" was the write of a frame, so that one is not
 //! whole, and no recovery takes a transaction without it.
 //!
+//! A group of which a power cut may take everything ([`Durable::Next`]) is committed without the fsync: the log is synced as a whole,
+//! and so with the next group that needs it.
+//!
 //! There is no artificial delay: while one group is being synced the next one gathers in the channel. A reply is sent
 //! after COMMIT only, also to a refused request, because its refusal may rest on what an earlier request of the same group
 //! had written.
@@ -44,7 +47,7 @@ use super::checkpoint::Log;
 use super::connection::Place;
 use super::fault::{full, is_broken, is_full, storage};
 use super::readers::Readers;
-use super::request::{Group, Purpose, Queued, Request, answer, once};
+use super::request::{Durable, Group, Purpose, Queued, Request, answer, once};
 use super::reserve::Reserve;
 use crate::error::OpenError;
 
@@ -77,7 +80,7 @@ impl Writer {
         };
         let reserve = Reserve::of(&place.path);
         let (requests, queue) = mpsc::channel();
-        let mut desk = Desk { place, clock, readers, reserve, log, connection, in_doubt: false };
+        let mut desk = Desk { place, clock, readers, reserve, log, connection, durable: Durable::Now, in_doubt: false };
         let thread = thread::Builder::new()
             .name("lockgate-journal".to_owned())
             .spawn(move || desk.serve(&queue))
@@ -94,7 +97,7 @@ impl Writer {
         E: From<JournalError> + fmt::Display + Send + 'static,
         W: FnOnce(&Connection, Timestamp) -> Result<T, E> + Send + 'static,
     {
-        self.send(Purpose::Continue, once(work)).await
+        self.send(Purpose::Continue, Durable::Now, once(work)).await
     }
 
     /// Like [`Writer::commit`], for what begins something whose end will need room. Refused while there is no reserve.
@@ -104,7 +107,17 @@ impl Writer {
         E: From<JournalError> + fmt::Display + Send + 'static,
         W: FnOnce(&Connection, Timestamp) -> Result<T, E> + Send + 'static,
     {
-        self.send(Purpose::Begin, once(work)).await
+        self.begin_within(Durable::Now, work).await
+    }
+
+    /// The same, on the disk by then.
+    pub(super) async fn begin_within<T, E, W>(&self, durable: Durable, work: W) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<JournalError> + fmt::Display + Send + 'static,
+        W: FnOnce(&Connection, Timestamp) -> Result<T, E> + Send + 'static,
+    {
+        self.send(Purpose::Begin, durable, once(work)).await
     }
 
     /// Like [`Writer::commit`], for what ends something that was begun: on a full disk it uses the reserve. `work` is done
@@ -115,17 +128,27 @@ impl Writer {
         E: From<JournalError> + fmt::Display + Send + 'static,
         W: FnMut(&Connection, Timestamp) -> Result<T, E> + Send + 'static,
     {
-        self.send(Purpose::End, work).await
+        self.end_within(Durable::Now, work).await
     }
 
-    async fn send<T, E, W>(&self, purpose: Purpose, work: W) -> Result<T, E>
+    /// The same, on the disk by then.
+    pub(super) async fn end_within<T, E, W>(&self, durable: Durable, work: W) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<JournalError> + fmt::Display + Send + 'static,
+        W: FnMut(&Connection, Timestamp) -> Result<T, E> + Send + 'static,
+    {
+        self.send(Purpose::End, durable, work).await
+    }
+
+    async fn send<T, E, W>(&self, purpose: Purpose, durable: Durable, work: W) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<JournalError> + fmt::Display + Send + 'static,
         W: FnMut(&Connection, Timestamp) -> Result<T, E> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let request = Box::new(Queued { purpose, work, answer: None, reply });
+        let request = Box::new(Queued { purpose, durable, work, answer: None, reply });
         let sent = self.requests.as_ref().is_some_and(|requests| requests.send(request).is_ok());
         if !sent {
             return Err(JournalError::unavailable("its writer has stopped").into());
@@ -153,6 +176,8 @@ struct Desk {
     log: Log,
     /// `None` after a failure: the next group opens the file anew.
     connection: Option<Connection>,
+    /// What a commit of that connection waits for.
+    durable: Durable,
     /// Whether a commit failed, and the log was not moved into the file since.
     in_doubt: bool,
 }
@@ -266,6 +291,7 @@ impl Desk {
             opened => opened.map_err(|error| Failed::Before(JournalError::unavailable(error))),
         };
         let connection = opened?;
+        self.durable = Durable::Now;
         if self.in_doubt {
             // Whatever the log shows is written into the file now, and what it does not show is cut off: so that it does
             // not matter any more what of the log is on the disk.
@@ -318,7 +344,22 @@ impl Desk {
         }
     }
 
-    fn transact(&self, connection: &Connection, group: &mut Group) -> Result<(), Failed> {
+    /// Says what the next commit waits for.
+    fn wait_for(&mut self, durable: Durable, connection: &Connection) -> Result<(), Failed> {
+        if self.durable != durable {
+            let level = match durable {
+                Durable::Now => "FULL",
+                Durable::Next => "NORMAL",
+            };
+            connection.pragma_update(None, "synchronous", level).map_err(before)?;
+            self.durable = durable;
+        }
+        Ok(())
+    }
+
+    fn transact(&mut self, connection: &Connection, group: &mut Group) -> Result<(), Failed> {
+        let may_wait = group.iter().all(|request| request.durable() == Durable::Next);
+        self.wait_for(if may_wait { Durable::Next } else { Durable::Now }, connection)?;
         take_the_file(connection, group)?;
         for request in group {
             self.attempt(connection, &mut **request)?;

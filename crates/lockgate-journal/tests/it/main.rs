@@ -4,6 +4,7 @@
 
 mod contract;
 mod equal;
+mod memory;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod sqlite;

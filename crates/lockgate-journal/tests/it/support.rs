@@ -260,6 +260,7 @@ pub(crate) fn settled(call: &CallId, effect_state: EffectState) -> NewEvent {
         effect_state,
         data: None,
         message: None,
+        details: None,
         retryable: false,
         meta: Meta::default(),
         env_reported_completion: false,

@@ -33,6 +33,8 @@ pub struct Rules {
     /// What the journal is told of the whole set.
     pub(super) digest_word: String,
     files: Vec<String>,
+    /// What it was read from, so that it can be read about other tools.
+    texts: Arc<[RuleFile]>,
     examples: usize,
     warnings: Vec<Defect>,
 }
@@ -88,6 +90,15 @@ impl Rules {
         Self::over(Arc::clone(&self.tools), files)
     }
 
+    /// The same rules about other tools; these stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// As [`Rules::load`]: rules that were right about other tools need not be right about these.
+    pub fn for_tools<'t>(&self, tools: impl IntoIterator<Item = &'t ToolSpec>) -> Result<Self, RulesRefused> {
+        Self::over(Arc::new(Tools::new(tools, self.tools.counts.values().cloned())?), &self.texts)
+    }
+
     /// The digest of the set, over the names and texts of its files.
     pub fn digest(&self) -> Digest {
         self.digest
@@ -134,6 +145,7 @@ impl Rules {
             digest: self.digest,
             digest_word: self.digest_word.clone(),
             files: self.files.clone(),
+            texts: Arc::clone(&self.texts),
             examples: self.examples,
             warnings: self.warnings.clone(),
         }
@@ -168,7 +180,9 @@ impl Rules {
             let Some(rule) = by_id.get(&finding.id).and_then(|index| rules.get(*index)) else { continue };
             let line = finding.line.unwrap_or(rule.line);
             let defect = Defect { hint: finding.help, ..Defect::new(&rule.file, line, finding.text) };
-            if finding.is_error { defects.push(defect) } else { warnings.push(defect) }
+            // Without a tool there is no call that a rule could be about: it is looked at again when there is one.
+            let is_error = finding.is_error && tools.iter().next().is_some();
+            if is_error { defects.push(defect) } else { warnings.push(defect) }
         }
         refuse(defects)?;
         refuse(rules.iter().flat_map(|rule| unread(rule, &tools)).collect())?;
@@ -191,6 +205,7 @@ impl Rules {
             digest,
             digest_word: format!("cedar-set:{digest}"),
             files: files.iter().map(|file| file.name.clone()).collect(),
+            texts: files.into(),
             examples: 0,
             warnings,
         };

@@ -81,6 +81,7 @@ impl Lookup {
                 code: self.code.clone(),
                 message: self.message.clone(),
                 retryable: false,
+                details: None,
                 effect_state: EffectState::None,
             }),
         }

@@ -81,6 +81,7 @@ impl Ending {
                 code: code.clone(),
                 message: message.clone(),
                 retryable: *retryable,
+                details: None,
                 effect_state: *effect_state,
             }),
             Self::EnvironmentError { message, nothing_happened } => {

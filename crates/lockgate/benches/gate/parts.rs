@@ -78,6 +78,7 @@ fn settled(spec: &ToolSpec, arguments: &Arguments, output: Document) -> Settled 
         effect_state: lockgate::contract::effect::EffectState::Done,
         data: Some(output),
         message: None,
+        details: None,
         retryable: false,
         meta: lockgate::contract::result::Meta::default(),
         env_reported_completion: false,

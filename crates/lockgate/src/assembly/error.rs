@@ -119,6 +119,22 @@ pub enum AssemblyError {
         /// The registered name that is spelled most like it, if any is close.
         nearest: Option<String>,
     },
+    /// An MCP server without which nothing is to start.
+    #[error("MCP server `{name}` is `required` and cannot be used: {why}")]
+    Server {
+        /// The server.
+        name: String,
+        /// Why.
+        why: String,
+    },
+    /// Nobody can log in at an MCP server, or out.
+    #[error("MCP server `{name}`: {why}")]
+    Login {
+        /// The server.
+        name: String,
+        /// Why.
+        why: String,
+    },
     /// The scripted model's file.
     #[error(transparent)]
     Script(#[from] ScriptError),
@@ -162,12 +178,16 @@ impl AssemblyError {
             Self::NoSignKey { .. } | Self::InvalidSignKey { .. } => {
                 Some("`lockgate journal keygen FILE` makes a key".to_owned())
             }
+            Self::Server { name, .. } => {
+                Some(format!("`lockgate mcp status` says more; without `mcp.{name}.required` the rest starts"))
+            }
             Self::Redact(error) => error.hint().map(str::to_owned),
             Self::Root(_)
             | Self::Register(_)
             | Self::Notify(_)
             | Self::Spec(_)
             | Self::Gate(_)
+            | Self::Login { .. }
             | Self::RedactionRules { .. } => None,
         }
     }

@@ -9,10 +9,10 @@ use lockgate_executor::{ToolNames, Veto};
 use lockgate_host::children::nesting;
 use lockgate_notify::{AfterHook, Program, TargetError};
 use lockgate_policy::ProgramHook;
-use lockgate_registry::{Registry, discovery};
+use lockgate_registry::discovery;
 
+use super::Names;
 use super::error::AssemblyError;
-use super::named;
 
 /// Those before a call, in the order of the file. They work in the file's folder, an absolute path.
 pub(super) fn vetoes(tables: &[HookTable], folder: &Path, redactor: &Arc<dyn Redactor>) -> Vec<Veto> {
@@ -51,11 +51,11 @@ pub(super) fn told_after(
 }
 
 /// Each rule fits a tool: a misspelt one would leave the tool that was meant without its hook.
-pub(super) fn check_tools(tables: &[HookTable], registry: &Registry) -> Result<(), AssemblyError> {
-    let names = registry.names();
+pub(super) fn check_tools(tables: &[HookTable], names: &mut Names<'_>) -> Result<(), AssemblyError> {
+    let registered = names.registry.names();
     for rule in tables.iter().flat_map(|table| table.tools.iter().flatten()) {
-        if !names.iter().any(|name| discovery::matches_rule(rule, name)) {
-            named(registry, "hook.tools", rule)?;
+        if !registered.iter().any(|name| discovery::matches_rule(rule, name)) {
+            names.named("hook.tools", rule)?;
         }
     }
     Ok(())

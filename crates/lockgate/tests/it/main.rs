@@ -11,6 +11,7 @@ mod incident;
 mod keys;
 mod quotas;
 mod real;
+mod servers;
 mod tool_attribute;
 mod tool_sets;
 mod worker;

@@ -68,7 +68,7 @@ pub(super) async fn execute(arguments: Remember, output: &Output) -> Result<Exit
         return Err(RememberError::ShowsSomethingElse(id()).into());
     }
     let (_, state) = stored.state(&approval.run_id).await?;
-    let assembly = handlers(None, &stored.journal, &state)?;
+    let assembly = handlers(None, &stored.journal, &state).await?;
     let Some(cedar) = &assembly.cedar else {
         return Err(RememberError::NoRules.into());
     };

@@ -10,13 +10,14 @@ use clap::Args;
 use lockgate::contract::approval::ApprovalState;
 use lockgate::contract::ids::ApprovalId;
 use lockgate::contract::ports::{ApprovalFilter, Clock as _};
+use lockgate::deciding::before;
 use lockgate::host::clock::SystemClock;
 use ratatui::crossterm::event::Event;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::commands::TO_BE_TOLD;
-use crate::deciding::{self, Answer, Decided, before};
+use crate::deciding::{self, Answer, Decided};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::render::approval::decided;
@@ -122,7 +123,7 @@ impl Desk {
         let Some(approval) = self.stored.journal.approval(id).await? else {
             return Ok(News::Shown(Box::new(None)));
         };
-        let before = before(&self.stored, &approval).await?;
+        let before = before(&*self.stored.journal, &approval).await?;
         Ok(News::Shown(Box::new(Some(Shown { approval, before }))))
     }
 

@@ -120,7 +120,7 @@ struct Whole<'a> {
 }
 
 pub(super) async fn execute(arguments: &Arguments, output: &Output) -> Result<Exit, CliError> {
-    let assembly = Assembly::load(&arguments.run_file, looking()?)?;
+    let assembly = Assembly::open(&arguments.run_file, looking()?).await?;
     for warning in &assembly.warnings {
         output.warning(warning);
     }

@@ -53,12 +53,12 @@ struct CheckView {
     warnings: Vec<String>,
 }
 
-pub(super) fn execute(arguments: &Arguments, output: &Output) -> Result<Exit, CliError> {
-    if arguments.schema { schema(arguments, output) } else { check(arguments, output) }
+pub(super) async fn execute(arguments: &Arguments, output: &Output) -> Result<Exit, CliError> {
+    if arguments.schema { schema(arguments, output).await } else { check(arguments, output).await }
 }
 
-fn check(arguments: &Arguments, output: &Output) -> Result<Exit, CliError> {
-    let assembly = Assembly::load(&arguments.run_file, looking()?)?;
+async fn check(arguments: &Arguments, output: &Output) -> Result<Exit, CliError> {
+    let assembly = Assembly::open(&arguments.run_file, looking()?).await?;
     let view = CheckView::of(&assembly);
     match arguments.format {
         Format::Human => {
@@ -72,9 +72,9 @@ fn check(arguments: &Arguments, output: &Output) -> Result<Exit, CliError> {
 }
 
 /// The schema needs no rules, so that it can be read while they do not load.
-fn schema(arguments: &Arguments, output: &Output) -> Result<Exit, CliError> {
+async fn schema(arguments: &Arguments, output: &Output) -> Result<Exit, CliError> {
     let overrides = Overrides { policy: Some(Arc::new(NativePolicy::new())), ..looking()? };
-    let tools = Assembly::load(&arguments.run_file, overrides)?.registry.tools();
+    let tools = Assembly::open(&arguments.run_file, overrides).await?.registry.tools();
     let none = Rules::load(tools.iter().map(|tool| tool.spec()), &[]).map_err(AssemblyError::from)?;
     match arguments.format {
         Format::Human => output.text(none.schema()),

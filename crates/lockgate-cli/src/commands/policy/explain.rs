@@ -210,7 +210,7 @@ async fn supposed(arguments: &Arguments, name: &str) -> Result<Explained, CliErr
         Some("-") => standard_input()?,
         text => text.unwrap_or_default().to_owned(),
     };
-    let assembly = Assembly::load(Path::new(&arguments.subject), looking()?)?;
+    let assembly = Assembly::open(Path::new(&arguments.subject), looking()?).await?;
     let Some(tool) = assembly.registry.get(name) else {
         let names = assembly.registry.names();
         let nearest = nearest(name, names.iter().map(String::as_str)).map(str::to_owned);
@@ -258,7 +258,7 @@ async fn recorded(arguments: &Arguments, output: &Output) -> Result<Explained, C
     };
     explained.recorded = call.decision.as_ref().map(Recorded::of);
     explained.stopped_by = veto.map(|veto| Stopped::of(veto, call));
-    let assembly = match handlers(arguments.run_file.as_deref(), &stored.journal, &state) {
+    let assembly = match handlers(arguments.run_file.as_deref(), &stored.journal, &state).await {
         Ok(assembly) => assembly,
         // What was recorded is known all the same.
         Err(error) if arguments.run_file.is_none() => {

@@ -98,8 +98,8 @@ struct OpenView {
     why: String,
 }
 
-pub(super) fn execute(arguments: &Arguments, output: &Output) -> Result<Exit, CliError> {
-    let assembly = Assembly::load(&arguments.run_file, looking()?)?;
+pub(super) async fn execute(arguments: &Arguments, output: &Output) -> Result<Exit, CliError> {
+    let assembly = Assembly::open(&arguments.run_file, looking()?).await?;
     assembly.warnings.iter().for_each(|warning| output.warning(warning));
     for name in &arguments.allow_external {
         if assembly.registry.get(name).is_none() {

@@ -26,6 +26,7 @@ fn answer(data: Option<&str>, code: Option<Code>) -> DirectAnswer {
                 reason: None,
                 message: code.row().model_text.to_owned(),
                 retryable: false,
+                details: None,
             }),
             meta: Meta::default(),
         },

@@ -30,6 +30,7 @@ fn settled(code: Option<Code>, reason: Option<&str>, effect_state: EffectState) 
         effect_state,
         data: None,
         message: None,
+        details: None,
         retryable: false,
         meta: Meta::default(),
         env_reported_completion: false,

@@ -30,6 +30,7 @@ fn settled(ok: bool) -> Settled {
         effect_state: if ok { EffectState::Done } else { EffectState::None },
         data: ok.then(|| Document::parse("[123456789012345678901234567890]", Limits::OWN).unwrap()),
         message: (!ok).then(|| "No.".to_owned()),
+        details: None,
         retryable: false,
         meta: Meta::default(),
         env_reported_completion: false,

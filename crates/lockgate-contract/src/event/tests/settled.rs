@@ -19,6 +19,7 @@ fn failed(code: Outcome, reason: Option<&str>, error_id: Option<&str>) -> Settle
         effect_state: EffectState::None,
         data: None,
         message: Some("No.".to_owned()),
+        details: None,
         retryable: true,
         meta: Meta { error_id: error_id.map(ErrorId::from), ..Meta::default() },
         env_reported_completion: false,

@@ -50,7 +50,7 @@ fn a_business_failure_keeps_all_that_the_tool_said() {
         Ok(())
     }
     match fails().unwrap_err() {
-        Failure::Business { code, message, retryable, effect_state } => {
+        Failure::Business { code, message, retryable, effect_state, .. } => {
             //
             assert_eq!((code.word(), message.as_str()), ("quota_exceeded", "No more today."));
             assert_eq!((retryable, effect_state), (true, EffectState::Unknown));

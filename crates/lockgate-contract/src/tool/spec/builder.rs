@@ -11,7 +11,7 @@ use super::{Audience, BindsFiles, HarmlessWhen, PreCheck, Reconcile, Reconciled,
 use crate::arguments::Arguments;
 use crate::digest::Digest;
 use crate::document::{Document, Limits};
-use crate::effect::{Deferral, Effect, ErrorText, Idempotency, OnDuplicate, Permission, ReplayPolicy};
+use crate::effect::{Deferral, Effect, ErrorText, Idempotency, OnDuplicate, OutputForm, Permission, ReplayPolicy};
 use crate::tool::{Failure, Handler, ToolContext};
 
 /// Puts a [`ToolSpec`] together. Abilities are values attached here: a forgotten one is visible, not silently absent.
@@ -41,6 +41,8 @@ pub struct ToolSpecBuilder {
     binds_files: Option<BindsFiles>,
     reconcile: Option<Reconcile>,
     idempotency_window: Option<Duration>,
+    output_form: OutputForm,
+    shown_beside: Option<Document>,
 }
 
 impl ToolSpecBuilder {
@@ -71,6 +73,8 @@ impl ToolSpecBuilder {
             binds_files: None,
             reconcile: None,
             idempotency_window: None,
+            output_form: OutputForm::Value,
+            shown_beside: None,
         }
     }
 
@@ -268,6 +272,21 @@ impl ToolSpecBuilder {
         self
     }
 
+    /// What its output is; a value without.
+    #[must_use]
+    pub fn output_form(mut self, form: OutputForm) -> Self {
+        self.output_form = form;
+        self
+    }
+
+    /// What clients are shown of it beside name, description and schemas: an object. The same is asked of it as of the
+    /// description: it is no place for secrets.
+    #[must_use]
+    pub fn shown_beside(mut self, members: Document) -> Self {
+        self.shown_beside = Some(members);
+        self
+    }
+
     /// The finished tool.
     pub fn build(self) -> Result<ToolSpec, InvalidSpec> {
         let no_arguments = || SchemaSource::Text(r#"{"type":"object","additionalProperties":false}"#.to_owned());
@@ -307,6 +326,8 @@ impl ToolSpecBuilder {
             definition: Digest::of_text("", ""),
             reconcile: self.reconcile,
             idempotency_window: self.idempotency_window.filter(|_| self.idempotency == Idempotency::Provider),
+            output_form: self.output_form,
+            shown_beside: self.shown_beside,
         };
         spec.definition = spec.digest();
         Ok(spec)

@@ -2,6 +2,8 @@
 
 #[path = "../../../src/authorized.rs"]
 mod authorized;
+#[path = "../../../src/caller.rs"]
+mod caller;
 #[path = "../../../src/checked.rs"]
 mod checked;
 #[path = "../../../src/considered.rs"]

@@ -92,7 +92,8 @@ fn send<T: Send + 'static>(
     work: impl FnOnce(&Connection, Timestamp) -> Result<T, JournalError> + Send + 'static,
 ) -> oneshot::Receiver<Result<T, JournalError>> {
     let (reply, answer) = oneshot::channel();
-    let request = Box::new(Queued { purpose: Purpose::Continue, work: once(work), answer: None, reply });
+    let request =
+        Box::new(Queued { purpose: Purpose::Continue, durable: Durable::Now, work: once(work), answer: None, reply });
     assert!(writer.requests.as_ref().unwrap().send(request).is_ok());
     answer
 }
@@ -108,6 +109,32 @@ fn as_one_group(writer: &Writer, queue: impl FnOnce()) {
     gate.wait_until_entered();
     queue();
     gate.open();
+}
+
+/// What SQLite says of this write that its commit waits for.
+fn level(connection: &Connection) -> Result<String, JournalError> {
+    crate::sqlite::connection::settings(connection).map(|settings| settings.synchronous).map_err(storage)
+}
+
+#[tokio::test]
+async fn a_group_waits_for_the_disk_unless_nothing_of_it_would_be_missed() {
+    use Durable::{Next, Now};
+    let fixture = fixture();
+    for (groups, expected) in [([Now, Now], "full"), ([Next, Next], "normal"), ([Next, Now], "full")] {
+        let mut answers = Vec::new();
+        as_one_group(&fixture.writer, || {
+            for durable in groups {
+                let (reply, answer) = oneshot::channel();
+                let work = once(|connection: &Connection, _| level(connection));
+                let request = Queued { purpose: Purpose::Begin, durable, work, answer: None, reply };
+                fixture.writer.requests.as_ref().unwrap().send(Box::new(request)).unwrap();
+                answers.push(answer);
+            }
+        });
+        for answer in answers {
+            assert_eq!(answer.await.unwrap().as_deref(), Ok(expected));
+        }
+    }
 }
 
 #[tokio::test]
@@ -236,6 +263,7 @@ async fn on_a_full_disk_what_ends_is_tried_again_alone() {
         let requests: [Box<dyn Request>; 3] = [
             Box::new(Queued {
                 purpose: Purpose::End,
+                durable: Durable::Now,
                 work: move |connection: &Connection, _| {
                     counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
                     insert(connection, "run-end")
@@ -245,12 +273,14 @@ async fn on_a_full_disk_what_ends_is_tried_again_alone() {
             }),
             Box::new(Queued {
                 purpose: Purpose::Begin,
+                durable: Durable::Now,
                 work: once(|connection: &Connection, _| insert(connection, &"x".repeat(1 << 20))),
                 answer: None,
                 reply: begin.0,
             }),
             Box::new(Queued {
                 purpose: Purpose::Continue,
+                durable: Durable::Now,
                 work: once(|connection: &Connection, _| insert(connection, "run-between")),
                 answer: None,
                 reply: between.0,

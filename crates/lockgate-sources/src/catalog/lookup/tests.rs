@@ -59,7 +59,7 @@ fn a_row_is_returned_byte_for_byte() {
 fn a_key_that_is_missing_is_the_named_business_failure() {
     let lookup = open(r#"{"a": 1}"#, TARGET, Some(INPUT), None).unwrap();
     let failure = lookup.answer(&arguments(r#"{"id": "A"}"#));
-    let Err(Failure::Business { code, message, retryable, effect_state }) = failure else { panic!("{failure:?}") };
+    let Err(Failure::Business { code, message, retryable, effect_state, .. }) = failure else { panic!("{failure:?}") };
     assert_eq!((code.word(), message.as_str()), ("row_not_found", "there is no such row"));
     assert_eq!((retryable, effect_state), (false, EffectState::None));
 }

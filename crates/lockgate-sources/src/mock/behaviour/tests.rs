@@ -42,7 +42,7 @@ fn returns_null_is_a_value_and_not_absent() {
 #[tokio::test]
 async fn fails_with_its_own_code() {
     let failure = act(r#"fails = { code = "quota_exceeded", message = "try tomorrow", retryable = true }"#).await;
-    let Err(Failure::Business { code, message, retryable, effect_state }) = failure else { panic!("{failure:?}") };
+    let Err(Failure::Business { code, message, retryable, effect_state, .. }) = failure else { panic!("{failure:?}") };
     assert_eq!((code.word(), message.as_str(), retryable), ("quota_exceeded", "try tomorrow", true));
     assert_eq!(effect_state, EffectState::None);
 

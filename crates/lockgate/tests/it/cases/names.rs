@@ -1,11 +1,13 @@
 //! A tool is found by its exact name or not at all (R-066…, S-04).
 
 use lockgate::contract::effect::Permission;
+use lockgate::mcp::upstream::{NameOf, name_of};
 use lockgate::models::WireNames;
 use lockgate::registry::RegisterError;
 
 use super::file::{Case, proposed};
 use super::wire::{Wire, assistant, done};
+use crate::servers::{assembled, called};
 use crate::world::{World, at_once, echo};
 use lockgate::prelude::*;
 
@@ -26,7 +28,24 @@ pub(super) async fn unknown_names(case: Case) {
     assert_eq!(ran.stop(), ("completed", "final_answer"));
 }
 
-pub(super) async fn names_on_the_wire(case: Case) {
+pub(super) async fn names_of_a_server(case: Case) {
+    names_on_the_wire(case.clone()).await;
+    let server = case.at("/input/server").as_str().unwrap().into_owned();
+    let raw_names = case.texts("/input/tools");
+    let raws: Vec<&str> = raw_names.iter().map(String::as_str).collect();
+    let file = format!("[mcp.{server}]\ncommand = ['x']\npermission = 'allow'\n");
+    let assembly = assembled(&file, &[(&server, &raws)]).await;
+    let aliases: Vec<_> = raws.iter().map(|raw| name_of(&server, &server, NameOf::Tool, raw)).collect();
+    let mut sorted = aliases.clone();
+    sorted.sort();
+    assert_eq!(assembly.registry.names(), sorted, "a pure function of server and raw name, and no two are one");
+    for (raw, alias) in raws.iter().zip(&aliases) {
+        assert!(alias.len() <= 64 && alias.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte)));
+        assert_eq!(called(&assembly, alias).await, format!("{server}: {raw}"), "the call carries the raw name");
+    }
+}
+
+async fn names_on_the_wire(case: Case) {
     let raw_names = case.texts("/input/tools");
     let mut world = World::in_memory();
     for name in &raw_names {
@@ -71,28 +90,28 @@ pub(super) async fn names_on_the_wire(case: Case) {
 
 pub(super) async fn one_name_twice(case: Case) {
     let servers: Vec<_> = case.at("/input/servers").members().map(|(server, _)| server.into_owned()).collect();
-    let world = World::in_memory();
-    let mut unqualified = Vec::new();
-    for server in &servers {
-        for name in case.texts(&format!("/input/servers/{server}")) {
-            // Qualified, both are reachable …
-            let (qualified, answer) = (format!("{server}/{name}"), server.clone());
-            let tool = ToolSpec::builder(&qualified).source(server.as_str()).effect(Effect::Read);
-            world.add(tool, at_once(move |_| Ok(Output::of(&answer))));
-            // … and unqualified, the second is refused.
-            let tool = ToolSpec::builder(&name).source(server.as_str()).effect(Effect::Read);
-            unqualified.push(world.registry.register(world.spec(tool, echo())));
+    let tables: Vec<_> =
+        servers.iter().map(|server| format!("[mcp.{server}]\ncommand = ['x']\npermission = 'allow'\n")).collect();
+    let file = tables.concat();
+    let names: Vec<_> = servers.iter().map(|server| case.texts(&format!("/input/servers/{server}"))).collect();
+    let names: Vec<Vec<&str>> = names.iter().map(|names| names.iter().map(String::as_str).collect()).collect();
+    let offered: Vec<_> = servers.iter().map(String::as_str).zip(names.iter().map(Vec::as_slice)).collect();
+    let assembly = assembled(&file, &offered).await;
+    // Qualified, both are reachable …
+    for (server, names) in &offered {
+        for name in *names {
+            assert_eq!(called(&assembly, &format!("{server}__{name}")).await, format!("{server}: {name}"));
         }
     }
-    assert!(unqualified[0].is_ok());
-    let refused = unqualified.pop().unwrap().unwrap_err();
+    // … and unqualified, the second is refused.
+    let world = World::in_memory();
+    let mut unqualified = offered.iter().flat_map(|(server, names)| {
+        names.iter().map(|name| ToolSpec::builder(*name).source(*server).effect(Effect::Read))
+    });
+    world.registry.register(world.spec(unqualified.next().unwrap(), echo())).unwrap();
+    let refused = world.registry.register(world.spec(unqualified.next().unwrap(), echo())).unwrap_err();
     let RegisterError::Duplicate { existing, refused, .. } = refused else { panic!("{refused}") };
     assert_eq!([existing, refused], servers[..]);
-    let calls = servers.iter().map(|server| proposed("c", &format!("{server}/send_email"), "{}")).collect();
-    let ran = world.run(calls).await;
-    for (index, server) in servers.iter().enumerate() {
-        assert_eq!(ran.told(index), serde_json::to_string(server).unwrap());
-    }
 }
 
 /// Names that are nearly `transfer`, or that mean something elsewhere.

@@ -1,0 +1,204 @@
+//! Connections: accepted, bounded, and ended.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use http::{Request, Response};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, Sleep};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::Body;
+
+/// How many connections there are, and how long they may do nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListenerLimits {
+    /// How many connections there are at once. The next waits until one ends.
+    pub connections: usize,
+    /// How large the headers of a request may be, in bytes.
+    pub header_bytes: usize,
+    /// How long the next request, with all its headers, may take to arrive.
+    pub request_within: Duration,
+    /// How long a client may read nothing of what is sent.
+    pub read_within: Duration,
+    /// How long requests under way go on once the server stops.
+    pub grace: Duration,
+}
+
+impl Default for ListenerLimits {
+    fn default() -> Self {
+        Self {
+            connections: 1024,
+            header_bytes: 64 << 10,
+            request_within: Duration::from_secs(75),
+            read_within: Duration::from_mins(1),
+            grace: Duration::from_secs(10),
+        }
+    }
+}
+
+/// When the system had no room for a connection, and when it is asked again.
+const NO_ROOM: Duration = Duration::from_millis(100);
+
+/// Answers requests over HTTP/1.1 until it is told to stop; then those under way have some time. Streams that would go on end when
+/// their [`Endpoint`](super::Endpoint) is closed.
+pub async fn serve<H, F>(listener: TcpListener, limits: ListenerLimits, handler: H, stop: CancellationToken)
+where
+    H: Fn(Request<Incoming>, SocketAddr) -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = Response<Body>> + Send + 'static,
+{
+    let places = Arc::new(Semaphore::new(limits.connections));
+    let connections = TaskTracker::new();
+    let cut_off = CancellationToken::new();
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = stop.cancelled() => break,
+            accepted = async {
+                let place = Arc::clone(&places).acquire_owned().await;
+                (place, listener.accept().await)
+            } => accepted,
+        };
+        let (Ok(place), accepted) = accepted else { break };
+        let (stream, address) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(NO_ROOM).await;
+                continue;
+            }
+        };
+        let (handler, stop, cut_off) = (handler.clone(), stop.clone(), cut_off.clone());
+        connections.spawn(async move {
+            tokio::select! {
+                () = connection(stream, address, limits, handler, stop) => {}
+                () = cut_off.cancelled() => {}
+            }
+            drop(place);
+        });
+    }
+    drop(listener);
+    connections.close();
+    if tokio::time::timeout(limits.grace, connections.wait()).await.is_err() {
+        cut_off.cancel();
+        connections.wait().await;
+    }
+}
+
+async fn connection<H, F>(
+    stream: TcpStream,
+    address: SocketAddr,
+    limits: ListenerLimits,
+    handler: H,
+    stop: CancellationToken,
+) where
+    H: Fn(Request<Incoming>, SocketAddr) -> F,
+    F: Future<Output = Response<Body>>,
+{
+    // Without it, events on a connection that is used again wait for the other side's acknowledgement.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "a connection delays small packets");
+    }
+    let service = service_fn(|request| {
+        let answer = handler(request, address);
+        async move { Ok::<_, Infallible>(answer.await) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.request_within)
+        .max_buf_size(limits.header_bytes.max(8192))
+        .keep_alive(true)
+        .serve_connection(TokioIo::new(Patient::new(stream, limits.read_within)), service);
+    let mut connection = std::pin::pin!(connection);
+    let mut stopping = false;
+    let ended = loop {
+        tokio::select! {
+            ended = connection.as_mut() => break ended,
+            () = stop.cancelled(), if !stopping => {
+                stopping = true;
+                connection.as_mut().graceful_shutdown();
+            }
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended early");
+    }
+}
+
+/// A connection whose other side has to read.
+struct Patient<T> {
+    stream: T,
+    patience: Duration,
+    waiting: Option<Pin<Box<Sleep>>>,
+}
+
+impl<T> Patient<T> {
+    fn new(stream: T, patience: Duration) -> Self {
+        Self { stream, patience, waiting: None }
+    }
+
+    /// What a write led to; an error where it has led to nothing for too long.
+    fn judged<R>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<R>>) -> Poll<io::Result<R>> {
+        if written.is_ready() {
+            self.waiting = None;
+            return written;
+        }
+        let until = Instant::now() + self.patience;
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(until)));
+        ready!(waiting.as_mut().poll(context));
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client reads nothing")))
+    }
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for Patient<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for Patient<T> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.judged(context, written)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        self.judged(context, flushed)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let shut = Pin::new(&mut self.stream).poll_shutdown(context);
+        self.judged(context, shut)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        pieces: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, pieces);
+        self.judged(context, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+}

@@ -1,0 +1,57 @@
+//! What a server is reached through.
+
+use std::sync::Arc;
+
+use lockgate_contract::document::Document;
+use lockgate_contract::ports::{BoxFuture, Caller};
+use tokio_util::sync::CancellationToken;
+
+use super::settings::{Identity, Settings};
+use crate::client::{ClientError, List, Listener, Listing, Patience, ServerFacts};
+
+/// Opens connections.
+pub trait Dial: Send + Sync {
+    /// Opens one to this server, for this identity.
+    fn dial<'a>(
+        &'a self,
+        settings: &'a Settings,
+        identity: &'a Identity,
+        listener: Arc<dyn Listener>,
+    ) -> BoxFuture<'a, Result<Arc<dyn Link>, ClientError>>;
+}
+
+/// An open connection.
+pub trait Link: Send + Sync {
+    /// What the server says about itself.
+    fn server(&self) -> &ServerFacts;
+
+    /// A whole list.
+    fn list(&self, list: List) -> BoxFuture<'_, Result<Listing, ClientError>>;
+
+    /// One request, and its result.
+    fn request(&self, errand: Errand) -> BoxFuture<'_, Result<Document, ClientError>>;
+
+    /// Whether it is gone.
+    fn is_lost(&self) -> bool;
+
+    /// Ends it in order.
+    fn close(&self) -> BoxFuture<'_, ()>;
+}
+
+/// One request to a server.
+pub struct Errand {
+    /// What is asked.
+    pub method: &'static str,
+    /// Its parameters, without `_meta`.
+    pub params: Document,
+    /// What goes along in `_meta`.
+    pub beside: Option<Document>,
+    /// Whoever sent it, for questions and progress.
+    pub caller: Option<Arc<dyn Caller>>,
+    /// Fires when nobody waits for it any more.
+    pub cancel: CancellationToken,
+    /// How long its answer is waited for.
+    pub patience: Patience,
+    /// The schema of a tool's arguments, which may say that some are headers too.
+    pub input_schema: Option<Document>,
+}

@@ -1,0 +1,249 @@
+//! A server that does what a test says, without a process or a socket.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use lockgate_contract::document::{Document, Limits};
+use lockgate_contract::effect::{Effect, Permission, ReplayPolicy};
+use lockgate_contract::ports::{BoxFuture, Clock, Ids};
+use lockgate_contract::subject::Subject;
+use lockgate_contract::time::Timestamp;
+use lockgate_contract::tool::ToolSpec;
+use tokio::sync::Notify;
+
+use super::super::*;
+use crate::client::{ClientError, Event, List, Listener, Listing, ServerFacts};
+use crate::wire::Version;
+
+pub(in crate::upstream) fn document(text: &str) -> Document {
+    Document::parse(text, Limits::OUTPUT).unwrap()
+}
+
+pub(in crate::upstream) fn subject(tenant: &str, user: &str) -> Subject {
+    Subject { tenant: tenant.to_owned(), user: user.to_owned(), ..Subject::default() }
+}
+
+/// Settings of a server about which nothing more is said.
+pub(in crate::upstream) fn settings(name: &str) -> Settings {
+    Settings {
+        name: name.to_owned(),
+        prefix: name.to_owned(),
+        place: Place::Program { command: vec![name.to_owned()], environment: BTreeMap::new(), folder: "/".into() },
+        tokens: Tokens::default(),
+        era: None,
+        version: None,
+        allow: None,
+        hide: Vec::new(),
+        rules: Rules::default(),
+        tools: BTreeMap::new(),
+        timeout: Duration::from_secs(30),
+        idle_timeout: None,
+        required: false,
+        start_timeout: Duration::from_secs(30),
+        restarts: 10,
+        relay: Relay { elicitation: true, sampling: false, roots: false },
+        key: KeyGoes::Nowhere,
+        login: None,
+        alone: true,
+    }
+}
+
+type Answer = Arc<dyn Fn(&Errand) -> Result<Document, ClientError> + Send + Sync>;
+
+/// A server.
+pub(in crate::upstream) struct Fake {
+    tools: Mutex<Vec<Document>>,
+    pub(in crate::upstream) answer: Mutex<Answer>,
+    pub(in crate::upstream) refuses: AtomicBool,
+    pub(in crate::upstream) hangs: AtomicBool,
+    /// Seconds that an answer takes.
+    pub(in crate::upstream) slow: AtomicU64,
+    pub(in crate::upstream) dials: AtomicUsize,
+    pub(in crate::upstream) closed: AtomicUsize,
+    pub(in crate::upstream) tokens: Mutex<Vec<String>>,
+    listeners: Mutex<Vec<Arc<dyn Listener>>>,
+}
+
+impl Fake {
+    pub(in crate::upstream) fn with_tools(names: &[&str]) -> Arc<Self> {
+        let fake = Self {
+            tools: Mutex::default(),
+            answer: Mutex::new(Arc::new(|_| Ok(document(r#"{"content":[]}"#)))),
+            refuses: AtomicBool::new(false),
+            hangs: AtomicBool::new(false),
+            slow: AtomicU64::new(0),
+            dials: AtomicUsize::new(0),
+            closed: AtomicUsize::new(0),
+            tokens: Mutex::default(),
+            listeners: Mutex::default(),
+        };
+        let entry = |name: &&str| document(&format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#));
+        fake.set_tools(names.iter().map(entry).collect());
+        Arc::new(fake)
+    }
+
+    pub(in crate::upstream) fn set_tools(&self, tools: Vec<Document>) {
+        *self.tools.lock().unwrap() = tools;
+    }
+
+    pub(in crate::upstream) fn says(&self, event: &Event) {
+        for listener in &*self.listeners.lock().unwrap() {
+            listener.heard(event.clone());
+        }
+    }
+
+    pub(in crate::upstream) fn loses_all(&self, why: &str) {
+        self.says(&Event::Lost(why.to_owned()));
+        self.listeners.lock().unwrap().clear();
+    }
+}
+
+struct FakeLink {
+    fake: Arc<Fake>,
+    facts: ServerFacts,
+}
+
+impl Link for FakeLink {
+    fn server(&self) -> &ServerFacts {
+        &self.facts
+    }
+
+    fn list(&self, list: List) -> BoxFuture<'_, Result<Listing, ClientError>> {
+        let items = match list {
+            List::Tools => self.fake.tools.lock().unwrap().clone(),
+            _ => Vec::new(),
+        };
+        Box::pin(std::future::ready(Ok(Listing { items, ttl_ms: 0, warnings: Vec::new() })))
+    }
+
+    fn request(&self, errand: Errand) -> BoxFuture<'_, Result<Document, ClientError>> {
+        let answer = Arc::clone(&self.fake.answer.lock().unwrap());
+        let slow = self.fake.slow.load(Ordering::SeqCst);
+        Box::pin(async move {
+            tokio::time::sleep(Duration::from_secs(slow)).await;
+            answer(&errand)
+        })
+    }
+
+    fn is_lost(&self) -> bool {
+        false
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        self.fake.closed.fetch_add(1, Ordering::SeqCst);
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// Reaches each server by its name.
+struct FakeDial(BTreeMap<String, Arc<Fake>>);
+
+impl Dial for FakeDial {
+    fn dial<'a>(
+        &'a self,
+        settings: &'a Settings,
+        identity: &'a Identity,
+        listener: Arc<dyn Listener>,
+    ) -> BoxFuture<'a, Result<Arc<dyn Link>, ClientError>> {
+        let fake = Arc::clone(&self.0[&settings.name]);
+        let token = settings.token(identity).map(|token| token.expose().to_owned()).unwrap_or_default();
+        Box::pin(async move {
+            fake.dials.fetch_add(1, Ordering::SeqCst);
+            if fake.hangs.load(Ordering::SeqCst) {
+                std::future::pending::<()>().await;
+            }
+            if fake.refuses.load(Ordering::SeqCst) {
+                return Err(ClientError::NotSent("there is no such program".to_owned()));
+            }
+            fake.tokens.lock().unwrap().push(token);
+            fake.listeners.lock().unwrap().push(listener);
+            let facts = ServerFacts {
+                version: Version::V2025_11_25,
+                capabilities: document(r#"{"tools":{}}"#),
+                info: Some(document(r#"{"name":"fake","version":"1.0"}"#)),
+                instructions: None,
+            };
+            Ok(Arc::new(FakeLink { fake, facts }) as Arc<dyn Link>)
+        })
+    }
+}
+
+/// Keeps what was offered; a tool whose name ends in `refused` is left out.
+#[derive(Default)]
+pub(in crate::upstream) struct Kept {
+    specs: Mutex<BTreeMap<String, Vec<ToolSpec>>>,
+    changed: Notify,
+}
+
+impl Shelf for Kept {
+    fn put(&self, server: &str, tools: Vec<ToolSpec>) -> Vec<(String, String)> {
+        let (refused, taken): (Vec<_>, Vec<_>) = tools.into_iter().partition(|tool| tool.name().ends_with("refused"));
+        self.specs.lock().unwrap().insert(server.to_owned(), taken);
+        self.changed.notify_waiters();
+        refused.into_iter().map(|tool| (tool.name().to_owned(), "refused".to_owned())).collect()
+    }
+}
+
+impl Kept {
+    pub(in crate::upstream) fn names(&self, server: &str) -> Vec<String> {
+        let specs = self.specs.lock().unwrap();
+        specs.get(server).into_iter().flatten().map(|spec| spec.name().to_owned()).collect()
+    }
+
+    pub(in crate::upstream) fn with<T>(&self, name: &str, look: impl FnOnce(&ToolSpec) -> T) -> T {
+        let specs = self.specs.lock().unwrap();
+        look(specs.values().flatten().find(|spec| spec.name() == name).unwrap())
+    }
+
+    pub(in crate::upstream) fn facts(&self, name: &str) -> (Effect, Permission, ReplayPolicy) {
+        self.with(name, |spec| (spec.effect(), spec.permission(), spec.replay()))
+    }
+
+    pub(in crate::upstream) async fn until(&self, server: &str, is: impl Fn(&[String]) -> bool) {
+        loop {
+            let changed = self.changed.notified();
+            if is(&self.names(server)) {
+                return;
+            }
+            changed.await;
+        }
+    }
+}
+
+struct Still;
+
+impl Clock for Still {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(1)
+    }
+
+    fn monotonic(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+impl Ids for Still {
+    fn random(&self) -> u64 {
+        511
+    }
+}
+
+pub(in crate::upstream) fn upstreams<const N: usize>(servers: [(&str, &Arc<Fake>); N]) -> (Upstreams, Arc<Kept>) {
+    upstreams_of(servers.into_iter().map(|(name, fake)| (settings(name), fake)).collect())
+}
+
+pub(in crate::upstream) fn upstreams_of(servers: Vec<(Settings, &Arc<Fake>)>) -> (Upstreams, Arc<Kept>) {
+    let kept = Arc::new(Kept::default());
+    let fakes = servers.iter().map(|(settings, fake)| (settings.name.clone(), Arc::clone(fake))).collect();
+    let parts = Parts {
+        dial: Arc::new(FakeDial(fakes)),
+        shelf: Arc::clone(&kept) as Arc<dyn Shelf>,
+        clock: Arc::new(Still),
+        ids: Arc::new(Still),
+    };
+    let upstreams = Upstreams::new(parts);
+    upstreams.set(servers.into_iter().map(|(settings, _)| settings).collect());
+    (upstreams, kept)
+}

@@ -1,0 +1,114 @@
+//! Tokens that reach one run, and need no file of their own: they say which run and until when, under a seal.
+
+use std::path::Path;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use lockgate::contract::hexadecimal::{bytes, digits};
+use lockgate::contract::ids::RunId;
+use lockgate::contract::time::Timestamp;
+use lockgate::host::private_files::{self, Kept};
+use lockgate::host::randomness;
+use serde::{Deserialize, Serialize};
+use sha2::Sha256;
+use thiserror::Error;
+
+use super::TokensError;
+use super::file::create;
+
+/// How a run's token begins: no other credential does, for the id of a file's token has no capitals.
+pub(crate) const PREFIX: &str = "lgt_RUN_";
+
+/// What the seal is over, besides what the token says: a key that sealed something else opens nothing here.
+const SEALED: &[u8] = b"lockgate.run-token.v1\n";
+
+/// The longest file with a key: 64 digits and an end of line.
+pub(crate) const MOST_KEY_BYTES: u64 = 128;
+
+/// The key that seals tokens of runs.
+#[derive(Clone)]
+pub struct RunKey([u8; 32]);
+
+/// What a token of a run says.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Said {
+    run: RunId,
+    expires_at: Timestamp,
+}
+
+/// Why a token opens no run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum RunTokenRefused {
+    /// It is no such token, or another key sealed it.
+    #[error("it is not sealed with the key of this server")]
+    Seal,
+    /// Its time is over.
+    #[error("it has expired")]
+    Expired,
+}
+
+impl RunKey {
+    /// The key of a text: 64 lower-case hexadecimal digits.
+    pub fn parse(text: &str) -> Option<Self> {
+        bytes(text.trim_end()).map(Self)
+    }
+
+    /// The key in a file that nobody else may read or write. Where there is none, it is made of random bytes.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read or written, others could, or it is no key.
+    pub fn read_or_make(path: &Path) -> Result<Self, TokensError> {
+        match private_files::read(path, Kept::Secret, MOST_KEY_BYTES) {
+            Ok(file) => {
+                let text = str::from_utf8(&file.bytes).ok();
+                text.and_then(Self::parse).ok_or_else(|| TokensError::NoKey(path.to_owned()))
+            }
+            Err(error) if error.is_not_there() => {
+                let key = Self(randomness::secret_bytes().map_err(TokensError::NoRandomness)?);
+                create(path, format!("{}\n", digits(&key.0)).as_bytes())
+                    .map_err(|cause| TokensError::Unwritten { path: path.to_owned(), cause })?;
+                Ok(key)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A token for one run.
+    pub fn seal(&self, run: &RunId, now: Timestamp, lasts: Duration) -> (String, Timestamp) {
+        let expires_at = now.after(lasts);
+        let said = serde_json::to_vec(&Said { run: run.clone(), expires_at }).unwrap_or_default();
+        let text = URL_SAFE_NO_PAD.encode(said);
+        let seal = URL_SAFE_NO_PAD.encode(self.over(&text).finalize().into_bytes());
+        (format!("{PREFIX}{text}.{seal}"), expires_at)
+    }
+
+    /// The run that a token reaches.
+    ///
+    /// # Errors
+    ///
+    /// It is not this key's, or too late.
+    pub fn open(&self, token: &str, now: Timestamp) -> Result<RunId, RunTokenRefused> {
+        let parts = token.strip_prefix(PREFIX).and_then(|rest| rest.split_once('.'));
+        let (text, seal) = parts.ok_or(RunTokenRefused::Seal)?;
+        let seal = URL_SAFE_NO_PAD.decode(seal).map_err(|_| RunTokenRefused::Seal)?;
+        // Compared in constant time; nothing of the text is read before.
+        self.over(text).verify_slice(&seal).map_err(|_| RunTokenRefused::Seal)?;
+        let said = URL_SAFE_NO_PAD.decode(text).map_err(|_| RunTokenRefused::Seal)?;
+        let said: Said = serde_json::from_slice(&said).map_err(|_| RunTokenRefused::Seal)?;
+        if now >= said.expires_at { Err(RunTokenRefused::Expired) } else { Ok(said.run) }
+    }
+
+    fn over(&self, text: &str) -> Hmac<Sha256> {
+        // HMAC fills a key up with zeros to the block of its hash.
+        let mut block = [0; 64];
+        block[..32].copy_from_slice(&self.0);
+        let mut mac = Hmac::<Sha256>::new(&block.into());
+        mac.update(SEALED);
+        mac.update(text.as_bytes());
+        mac
+    }
+}
