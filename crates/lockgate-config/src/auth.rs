@@ -11,7 +11,7 @@ use serde::Deserialize;
 use crate::run_file::effect_words;
 
 /// Who may call a server, and who may answer its questions. Paths are relative to the file.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AuthTable {
     /// Lets callers without a credential in, as `[subject]`; only where nobody but this machine can reach the server. Without: only
@@ -34,7 +34,7 @@ pub struct AuthTable {
 }
 
 /// An authorization server whose access tokens (JWT) are taken.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IssuerTable {
     /// Its identifier, exactly as its tokens say `iss`.

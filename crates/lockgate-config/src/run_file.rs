@@ -108,7 +108,7 @@ pub enum ModelTable {
 }
 
 /// Where the truth is kept.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JournalTable {
     /// `sqlite:PATH` or `memory:`; `--journal` overrides it.
@@ -123,7 +123,7 @@ pub struct JournalTable {
 }
 
 /// On whose behalf the run acts.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SubjectTable {
     /// The tenant.

@@ -1,4 +1,4 @@
-//! The machine: clock, randomness, files, child processes, HTTP. Nothing else in Lockgate touches them.
+//! The machine: clock, randomness and seals made with it, files, child processes, HTTP. Nothing else in Lockgate touches them.
 //!
 //! Everybody else asks for time and ids through the ports of `lockgate-contract`, and reads and writes files through
 //! [`files`], so that tests own them (architecture section 2). This crate owns how the machine is asked; it does not own
@@ -14,4 +14,5 @@ pub mod http;
 pub mod locked_file;
 pub mod private_files;
 pub mod randomness;
+pub mod seal;
 pub mod users;

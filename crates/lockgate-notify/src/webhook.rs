@@ -4,14 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hmac::{Hmac, KeyInit as _, Mac as _};
 use lockgate_contract::hexadecimal::digits;
 use lockgate_contract::ports::Clock;
 use lockgate_host::clock::SystemClock;
 use lockgate_host::http::{client, is_loopback};
+use lockgate_host::seal::seal;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Url};
-use sha2::Sha256;
 
 use crate::error::TargetError;
 
@@ -85,11 +84,7 @@ impl Webhook {
 
 /// The signature of a message.
 pub fn signature(secret: &[u8], timestamp: i64, body: &str) -> String {
-    // INVARIANT: HMAC takes keys of every length.
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret) else { return String::new() };
-    mac.update(format!("{timestamp}.").as_bytes());
-    mac.update(body.as_bytes());
-    format!("v1={}", digits(&mac.finalize().into_bytes()))
+    format!("v1={}", digits(&seal(secret, &[format!("{timestamp}.").as_bytes(), body.as_bytes()])))
 }
 
 /// The URL as it may be shown.

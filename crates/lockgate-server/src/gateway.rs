@@ -221,14 +221,10 @@ impl Service for Gateway {
     fn mirrors(&self, principal: &Principal, tool: &str) -> Option<Arc<Mirrors>> {
         let state = self.state();
         let registered = state.assembly.registry.get(tool)?;
-        let schema = registered.spec().input_schema();
-        if !schema.text().contains("x-mcp-header") {
-            return None;
-        }
+        let mirrors = Mirrors::of(registered.spec().input_schema().root()).ok().flatten()?;
         // Whoever may not see it is told nothing of it.
         let seen = state.allowed(state.assembly.registry.discover_one(&principal.subject, tool));
-        let mirrors = seen.tools().first().and_then(|_| Mirrors::of(schema.root()).ok().flatten());
-        mirrors.map(Arc::new)
+        (!seen.tools().is_empty()).then(|| Arc::new(mirrors))
     }
 
     fn changes(&self, _principal: &Principal) -> broadcast::Receiver<Change> {

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lockgate::assembly::{Assembly, AssemblyError, Overrides, Servers, open_journal};
+use lockgate::assembly::{Assembly, AssemblyError, Overrides, Servers, folder_of, open_journal};
 use lockgate::config::{AuthTable, ConfigError, DEFAULT_JOURNAL, RunFile, ServerTable};
 use lockgate::contract::ports::Journal;
 use lockgate::host::clock::SystemClock;
@@ -218,7 +218,7 @@ async fn open(
         servers.settled_within(file, FOR_SERVERS).await?;
     }
     let overrides = Overrides { journal: Some(Arc::clone(journal)), servers, ..Overrides::default() };
-    let assembly = Assembly::open(&options.path, overrides).await?;
+    let assembly = Assembly::of(file.clone(), &options.path, overrides)?;
     for warning in &assembly.warnings {
         (options.told)(warning);
     }
@@ -256,9 +256,4 @@ fn pages(assembly: &Assembly, auth: &Arc<Authenticator>, table: &AuthTable, publ
     };
     let registry = Arc::clone(&assembly.registry);
     Pages::new(Arc::clone(auth), Arc::clone(&assembly.journal), registry, Arc::new(SystemClock), options)
-}
-
-fn folder_of(path: &Path) -> PathBuf {
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    absolute.parent().unwrap_or(Path::new("")).to_owned()
 }

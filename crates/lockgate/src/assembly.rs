@@ -3,7 +3,9 @@
 mod error;
 mod hooks;
 mod logins;
+mod names;
 mod policy;
+mod redaction;
 mod servers;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,10 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lockgate_config::{
-    ArgumentErrorsRule, CoreSet, DEFAULT_JOURNAL, GateTable, JournalTable, McpTable, ModelTable, NotifyBy, NotifyTable,
+    ArgumentErrorsRule, CoreSet, DEFAULT_JOURNAL, GateTable, JournalTable, ModelTable, NotifyBy, NotifyTable,
     QuotaTable, RunFile, ToolsTable, UnknownFieldsRule,
 };
-use lockgate_contract::nearest::nearest;
 use lockgate_contract::ports::{Journal, ModelAdapter, PolicyEngine, Redactor, Visibility};
 use lockgate_contract::run::RunKind;
 use lockgate_contract::subject::Subject;
@@ -30,16 +31,18 @@ use lockgate_notify::{Notifier, Program, Target, TargetError, Webhook};
 use lockgate_policy::NativePolicy;
 #[cfg(feature = "cedar")]
 use lockgate_policy::cedar::CedarPolicy;
-use lockgate_redact::{Scrubber, ScrubberBuilder, SecretValue};
+use lockgate_redact::ScrubberBuilder;
 use lockgate_registry::schema::UnknownFields;
-use lockgate_registry::{Discovery, RegisteredTool, Registry, RegistryRules, Standing};
+use lockgate_registry::{Discovery, Registry, RegistryRules, Standing};
 use lockgate_sources::catalog::{Catalog, Resolvers};
 use lockgate_sources::core::{Root, read_tools};
 use lockgate_sources::mock::TimeSpan;
 
 pub use self::error::AssemblyError;
 pub use self::logins::{log_in, log_out};
+use self::names::{Names, check_pins};
 use self::policy::Policy;
+use self::redaction::{check_shown, scrubber};
 use self::servers::Live;
 pub use self::servers::Servers;
 
@@ -103,6 +106,12 @@ pub fn without_tools(journal: Arc<dyn Journal>) -> Result<Runner, AssemblyError>
     Ok(Runner::new(Arc::new(gate.build()?), Arc::new(RandomIds), RunnerOptions::default()))
 }
 
+/// The folder that a run file's paths are relative to, absolute.
+pub fn folder_of(run_file: &Path) -> PathBuf {
+    let absolute = std::path::absolute(run_file).unwrap_or_else(|_| run_file.to_owned());
+    absolute.parent().unwrap_or(Path::new("")).to_owned()
+}
+
 /// How often each tool's handler was entered in a run so far: what scripted behaviour goes on from.
 pub fn entered(state: &RunState) -> BTreeMap<String, u32> {
     let mut entered = BTreeMap::new();
@@ -121,7 +130,7 @@ impl Assembly {
     pub async fn open(path: &Path, mut overrides: Overrides) -> Result<Self, AssemblyError> {
         let run_file = RunFile::read(path)?;
         if !run_file.mcp.is_empty() && overrides.servers.is_none() {
-            let servers = Servers::start(&run_file, &place_of(path), Arc::new(Connections));
+            let servers = Servers::start(&run_file, &folder_of(path), Arc::new(Connections));
             servers.settled(&run_file).await?;
             overrides.servers = Some(servers);
         }
@@ -143,7 +152,7 @@ impl Assembly {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         // Absolute, so that a resume from another folder finds this file and no other, and so do the programs that it starts.
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let place = place_of(path);
+        let place = folder_of(path);
         let mut warnings = Vec::new();
         let sign_key = sign_key(&run_file.journal, &folder)?;
         let redactor: Arc<dyn Redactor> = Arc::new(scrubber(&run_file, &folder, sign_key.as_ref(), &mut warnings)?);
@@ -311,48 +320,6 @@ fn tools(
     Ok(specs)
 }
 
-/// Where names of tools are looked up that rules are about.
-struct Names<'n> {
-    registry: &'n Registry,
-    servers: &'n BTreeMap<String, McpTable>,
-    warnings: &'n mut Vec<String>,
-}
-
-impl Names<'_> {
-    /// The tool that a rule names: a misspelt name would leave the tool that was meant without the rule. One of a server that is not
-    /// there now may come later, and finds the rule then.
-    fn named(&mut self, rule: &'static str, name: &str) -> Result<Option<Arc<RegisteredTool>>, AssemblyError> {
-        if let Some(tool) = self.registry.get(name) {
-            return Ok(Some(tool));
-        }
-        let is_of = |(server, table): (&String, &McpTable)| match table.prefix(server) {
-            "" => true,
-            prefix => name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with("__") || rest.starts_with('*')),
-        };
-        if self.servers.iter().any(is_of) {
-            self.warnings.push(format!("`{rule}` names `{name}`, and no tool of its MCP server has this name now"));
-            return Ok(None);
-        }
-        let names = self.registry.names();
-        let nearest = nearest(name, names.iter().map(String::as_str)).map(str::to_owned);
-        Err(AssemblyError::UnknownTool { rule, tool: name.to_owned(), nearest })
-    }
-}
-
-/// Every pin names a tool.
-fn check_pins(names: &mut Names<'_>, subject: &Subject) -> Result<(), AssemblyError> {
-    for (name, pinned) in &subject.versions {
-        let Some(tool) = names.named("subject.versions", name)? else { continue };
-        let version = tool.spec().version();
-        if version != pinned {
-            names.warnings.push(format!(
-                "`subject.versions` pins `{name}` to version `{pinned}`, and version `{version}` is registered: it is hidden"
-            ));
-        }
-    }
-    Ok(())
-}
-
 /// Registers the tools that servers offer now. One that cannot be is left out alone.
 fn take_in(
     servers: &Servers,
@@ -389,12 +356,6 @@ fn take_in(
     owned
 }
 
-/// The folder that a run file's paths are relative to, absolute.
-fn place_of(path: &Path) -> PathBuf {
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    absolute.parent().unwrap_or(Path::new("")).to_owned()
-}
-
 /// What the subject may see, within `allow`.
 fn discover(registry: &Registry, subject: &Subject, table: &ToolsTable, warnings: &mut Vec<String>) -> Discovery {
     // What servers have beside tools is no model's to list.
@@ -417,21 +378,6 @@ fn discover(registry: &Registry, subject: &Subject, table: &ToolsTable, warnings
     discovery
 }
 
-/// What a model is shown of a tool holds no secret: a description is no place to keep one.
-fn check_shown(spec: &ToolSpec, redactor: &dyn Redactor) -> Result<(), AssemblyError> {
-    let shown = [spec.name(), spec.description()];
-    let held = shown.iter().any(|text| redactor.scrub(text) != *text)
-        || [Some(spec.input_schema()), spec.shown_beside()]
-            .into_iter()
-            .flatten()
-            .any(|document| redactor.scrub_document(document).is_some());
-    if held {
-        let tool = redactor.scrub(spec.name()).into_owned();
-        return Err(AssemblyError::SecretShown { tool, source_of_tool: spec.source().to_owned() });
-    }
-    Ok(())
-}
-
 /// The key that signs decisions, where there is one. A key that cannot be used stops everything: nothing is left unsigned in
 /// silence.
 fn sign_key(table: &JournalTable, folder: &Path) -> Result<Option<SigningKey>, AssemblyError> {
@@ -447,14 +393,6 @@ fn sign_key(table: &JournalTable, folder: &Path) -> Result<Option<SigningKey>, A
         Ok(text) => SigningKey::parse(&text).map(Some).map_err(|cause| AssemblyError::InvalidSignKey { place, cause }),
         Err(cause) => Err(AssemblyError::NoSignKey { place, cause }),
     }
-}
-
-/// The variables whose values must never leave, each with the key that names it.
-fn secrets(file: &RunFile) -> Vec<(&'static str, &str)> {
-    let of_tools = file.tools.secrets_from_env.iter().map(|variable| ("tools.secrets_from_env", variable.as_str()));
-    let of_webhooks = file.notify.iter().filter_map(|table| Some(("notify.secret_env", table.secret_env.as_deref()?)));
-    let of_policy = file.policy.token_env.iter().map(|variable| ("policy.token_env", variable.as_str()));
-    of_tools.chain(of_webhooks).chain(of_policy).chain(servers::secrets(file)).collect()
 }
 
 /// Who is told: programs work in the file's folder, an absolute path. A webhook whose secret is not set is left out: nothing
@@ -478,42 +416,6 @@ fn targets(tables: &[NotifyTable], folder: &Path) -> Result<Vec<Target>, TargetE
         }
     }
     Ok(targets)
-}
-
-/// The redactor, with the values that must never leave.
-fn scrubber(
-    file: &RunFile,
-    folder: &Path,
-    sign_key: Option<&SigningKey>,
-    warnings: &mut Vec<String>,
-) -> Result<Scrubber, AssemblyError> {
-    let mut builder = ScrubberBuilder::new();
-    if let Some(key) = sign_key {
-        // Also where only the digits are shown.
-        let text = key.to_text();
-        let digits = text.rsplit(':').next().unwrap_or_default();
-        builder.secret("journal.sign_key", SecretValue::new(digits))?;
-    }
-    for name in &file.redaction.rules {
-        let path = folder.join(name);
-        let text = lockgate_host::files::read_to_string(&path)
-            .map_err(|cause| AssemblyError::RedactionRules { path: path.clone(), cause })?;
-        builder.rules(name, &text)?;
-    }
-    for digest in &file.redaction.allow {
-        builder.allow_digest(digest)?;
-    }
-    for (key, variable) in secrets(file) {
-        match std::env::var(variable) {
-            Ok(value) if !value.is_empty() => {
-                builder
-                    .secret(variable, SecretValue::new(value))
-                    .map_err(|cause| AssemblyError::Secret { variable: variable.to_owned(), cause })?;
-            }
-            _ => warnings.push(format!("`{key}` names `{variable}`, which is not set")),
-        }
-    }
-    Ok(builder.build()?)
 }
 
 fn unknown_fields(table: &GateTable) -> UnknownFields {

@@ -2,10 +2,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use hmac::{Hmac, KeyInit as _, Mac as _};
-use sha2::{Digest as _, Sha256};
-
 use lockgate_contract::document::Document;
+use lockgate_host::seal::{is_seal, seal};
+use sha2::{Digest as _, Sha256};
 
 use crate::wire::Edit;
 
@@ -27,10 +26,6 @@ pub(super) struct Seal {
     key: [u8; 32],
 }
 
-/// The lengths of the parts of a state: handle, seal.
-const HANDLE: usize = 16;
-const WHOLE: usize = HANDLE + 32;
-
 impl Seal {
     /// A fresh key.
     ///
@@ -43,34 +38,25 @@ impl Seal {
 
     /// A state that names this handle.
     pub(super) fn close(&self, handle: &Handle, bound: &Bound<'_>) -> String {
-        let mut whole = [0; WHOLE];
-        let (name, seal) = whole.split_at_mut(HANDLE);
-        name.copy_from_slice(handle);
-        if let Some(code) = self.code(handle, bound) {
-            seal.copy_from_slice(&code.finalize().into_bytes());
-        }
-        URL_SAFE_NO_PAD.encode(whole)
+        let seal = bound.parts(handle, |parts| seal(&self.key, parts));
+        URL_SAFE_NO_PAD.encode([handle.as_slice(), &seal].concat())
     }
 
     /// The handle that a state names, if it is one of this key's and bound to the same.
     pub(super) fn open(&self, state: &str, bound: &Bound<'_>) -> Option<Handle> {
         let whole = URL_SAFE_NO_PAD.decode(state).ok()?;
-        let (handle, seal) = whole.split_first_chunk::<HANDLE>()?;
-        self.code(handle, bound)?.verify_slice(seal).ok()?;
-        Some(*handle)
+        let (handle, seal) = whole.split_first_chunk()?;
+        bound.parts(handle, |parts| is_seal(&self.key, parts, seal)).then_some(*handle)
     }
+}
 
-    fn code(&self, handle: &Handle, bound: &Bound<'_>) -> Option<Hmac<Sha256>> {
-        // INVARIANT: HMAC takes keys of any length.
-        let mut code = Hmac::<Sha256>::new_from_slice(&self.key).ok()?;
-        code.update(b"lockgate request state 1");
-        code.update(handle);
-        for part in [bound.credential.as_bytes(), bound.method.as_bytes(), &bound.digest] {
-            // With their lengths, so that no two lists of parts read the same.
-            code.update(&(part.len() as u64).to_le_bytes());
-            code.update(part);
-        }
-        Some(code)
+impl Bound<'_> {
+    /// What is sealed: with the lengths of what varies, so that no two lists of parts read the same.
+    fn parts<T>(&self, handle: &Handle, with: impl FnOnce(&[&[u8]]) -> T) -> T {
+        let length = |part: &[u8]| (part.len() as u64).to_le_bytes();
+        let (credential, method, digest) = (self.credential.as_bytes(), self.method.as_bytes(), &self.digest);
+        let lengths = [length(credential), length(method), length(digest)];
+        with(&[b"lockgate request state 1", handle, &lengths[0], credential, &lengths[1], method, &lengths[2], digest])
     }
 }
 

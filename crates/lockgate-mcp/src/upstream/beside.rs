@@ -100,7 +100,7 @@ fn spec_of(upstream: &Arc<Upstream>, beside: Beside) -> Option<ToolSpec> {
                 caller: context.caller().cloned(),
                 cancel: context.cancel.clone(),
                 patience: Patience { idle: timeout, absolute: timeout },
-                input_schema: None,
+                mirrors: None,
             };
             let name = &upstream.settings().name;
             match link.request(errand).await {

@@ -86,7 +86,7 @@ async fn attempt(upstream: &Arc<Upstream>, call: &CallOf, arguments: &Arguments,
         caller: Some(context.caller().cloned().unwrap_or_else(|| Arc::new(ToProgress(context.clone())))),
         cancel: cancel.clone(),
         patience: Patience { idle, absolute: call.timeout },
-        input_schema: Some(call.input_schema.clone()),
+        mirrors: call.mirrors.clone(),
     };
     match link.request(errand).await {
         Ok(result) => Attempt::Done(output(call, &result)),

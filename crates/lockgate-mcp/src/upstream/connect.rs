@@ -12,7 +12,7 @@ use crate::client::{
     ClientError, Connection, Endpoint, List, Listener, Listing, Options, Outgoing, Process, ServerFacts, Transport,
 };
 use crate::oauth::UserAgent;
-use crate::wire::{Edit, Mirrors, follows_tasks, key};
+use crate::wire::{Edit, follows_tasks, key};
 
 /// Opens connections: starts programs, and reaches addresses.
 #[derive(Debug, Clone, Copy, Default)]
@@ -135,8 +135,6 @@ impl Link for Open {
     fn request(&self, errand: Errand) -> BoxFuture<'_, Result<Document, ClientError>> {
         Box::pin(async move {
             let connection = self.connection()?;
-            // Where wrong annotations count, which is over HTTP alone, their tool was not listed.
-            let mirror = errand.input_schema.as_ref().and_then(|schema| Mirrors::of(schema.root()).ok().flatten());
             let mut outgoing = Outgoing::new(errand.method, errand.params, errand.patience);
             outgoing.beside = errand.beside;
             // Whoever asked says how much of it they want to hear.
@@ -145,7 +143,7 @@ impl Link for Open {
             outgoing.capabilities = Some(capabilities(self.relay, Some(&can)));
             outgoing.caller = errand.caller;
             outgoing.cancel = errand.cancel;
-            outgoing.mirror = mirror.as_ref();
+            outgoing.mirror = errand.mirrors.as_deref();
             connection.request(outgoing).await
         })
     }

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::settings::{Identity, Settings};
 use crate::client::{ClientError, List, Listener, Listing, Patience, ServerFacts};
+use crate::wire::Mirrors;
 
 /// Opens connections.
 pub trait Dial: Send + Sync {
@@ -52,6 +53,6 @@ pub struct Errand {
     pub cancel: CancellationToken,
     /// How long its answer is waited for.
     pub patience: Patience,
-    /// The schema of a tool's arguments, which may say that some are headers too.
-    pub input_schema: Option<Document>,
+    /// What of a tool's arguments is said in headers too, over HTTP.
+    pub mirrors: Option<Arc<Mirrors>>,
 }

@@ -178,7 +178,7 @@ impl Upstream {
             caller,
             cancel,
             patience: Patience { idle: timeout, absolute: timeout },
-            input_schema: None,
+            mirrors: None,
         };
         link.request(errand).await.map_err(|error| match error {
             ClientError::Server(error) => error,

@@ -12,7 +12,7 @@ use super::call::handler;
 use super::name::{NameOf, name_of};
 use super::server::Upstream;
 use super::settings::{KeyGoes, Rules, Settings};
-use crate::wire::Edit;
+use crate::wire::{Edit, Mirrors};
 
 /// A server's tools.
 #[derive(Default)]
@@ -61,7 +61,8 @@ fn spec_of(upstream: &Arc<Upstream>, raw: &str, entry: Node<'_>) -> Result<ToolS
     let decided = Decided::of(settings, raw, entry.get("annotations"));
     let calls = CallOf {
         raw: raw.to_owned(),
-        input_schema: input.clone(),
+        // Where wrong annotations count, which is over HTTP alone, their tool was not listed.
+        mirrors: Mirrors::of(input.root()).ok().flatten().map(Arc::new),
         timeout: decided.timeout,
         effect: decided.effect,
         replay: decided.replay,
@@ -98,7 +99,8 @@ fn spec_of(upstream: &Arc<Upstream>, raw: &str, entry: Node<'_>) -> Result<ToolS
 pub(super) struct CallOf {
     /// What the server calls it.
     pub(super) raw: String,
-    pub(super) input_schema: Document,
+    /// What of its arguments is said in headers too, over HTTP.
+    pub(super) mirrors: Option<Arc<Mirrors>>,
     pub(super) timeout: Duration,
     pub(super) effect: Effect,
     pub(super) replay: ReplayPolicy,

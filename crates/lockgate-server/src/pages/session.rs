@@ -7,13 +7,12 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::request::Parts;
 use lockgate::contract::digest::Digest;
 use lockgate::contract::ports::Clock;
 use lockgate::contract::time::Timestamp;
 use lockgate::host::randomness::secret_bytes;
-use sha2::Sha256;
+use lockgate::host::seal;
 
 use super::cookies;
 use crate::auth::Person;
@@ -92,8 +91,8 @@ impl Sessions {
         };
         let until = self.clock.now().after(LOGIN).as_millis();
         let nonce = format!("{until}-{}", URL_SAFE_NO_PAD.encode(secret_bytes()?));
-        let seal = seal(&key, "login", &nonce);
-        Ok((nonce, seal))
+        let sealed = seal_of(&key, "login", &nonce);
+        Ok((nonce, sealed))
     }
 
     /// Whether a form of a login and a cookie belong together, and are not too old.
@@ -107,7 +106,7 @@ impl Sessions {
 impl Session {
     /// The seal of a form of this session about something.
     pub(super) fn seal(&self, about: &str, shown: &str) -> String {
-        seal(&self.key, about, shown)
+        seal_of(&self.key, about, shown)
     }
 
     /// Whether a form is of this session, about this and nothing else.
@@ -120,24 +119,18 @@ fn id_of(cookie: &str) -> Digest {
     Digest::of_text("lockgate.session.v1", cookie)
 }
 
-fn over(key: &[u8; 32], about: &str, shown: &str) -> Hmac<Sha256> {
-    // HMAC fills a key up with zeros to the block of its hash.
-    let mut block = [0; 64];
-    block[..32].copy_from_slice(key);
-    let mut mac = Hmac::<Sha256>::new(&block.into());
-    mac.update(&(about.len() as u64).to_be_bytes());
-    mac.update(about.as_bytes());
-    mac.update(shown.as_bytes());
-    mac
+fn seal_of(key: &[u8; 32], about: &str, shown: &str) -> String {
+    URL_SAFE_NO_PAD.encode(seal::seal(key, &[&length(about), about.as_bytes(), shown.as_bytes()]))
 }
 
-fn seal(key: &[u8; 32], about: &str, shown: &str) -> String {
-    URL_SAFE_NO_PAD.encode(over(key, about, shown).finalize().into_bytes())
-}
-
-/// Compared in constant time.
 fn is_seal(key: &[u8; 32], about: &str, shown: &str, sealed: &str) -> bool {
-    URL_SAFE_NO_PAD.decode(sealed).is_ok_and(|sealed| over(key, about, shown).verify_slice(&sealed).is_ok())
+    let parts = [&length(about)[..], about.as_bytes(), shown.as_bytes()];
+    URL_SAFE_NO_PAD.decode(sealed).is_ok_and(|sealed| seal::is_seal(key, &parts, &sealed))
+}
+
+/// Where what a form is about ends.
+fn length(about: &str) -> [u8; 8] {
+    (about.len() as u64).to_be_bytes()
 }
 
 /// How the cookies are named and kept. Over https their names bind them to this host: no neighbour can plant one.

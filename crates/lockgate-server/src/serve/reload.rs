@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lockgate::assembly::{Assembly, AssemblyError, Overrides, Servers};
+use lockgate::assembly::{Assembly, AssemblyError, Overrides, Servers, folder_of};
 use lockgate::config::RunFile;
 use lockgate::contract::digest::Digest;
 use lockgate::contract::ports::Journal;
@@ -12,7 +12,7 @@ use lockgate::host::files;
 use lockgate_mcp::upstream::Dial;
 use tokio_util::sync::CancellationToken;
 
-use super::{FOR_SERVERS, ServeOptions, folder_of, gateway_options};
+use super::{FOR_SERVERS, ServeOptions, gateway_options};
 use crate::gateway::Gateway;
 
 /// How often the file is looked at.
@@ -101,13 +101,13 @@ fn later(before: &RunFile, after: &RunFile) -> Vec<&'static str> {
         later.push("server");
     }
     // Whoever needs no credential is whoever it said when the server started.
-    if format!("{:?}", before.subject) != format!("{:?}", after.subject) {
+    if before.subject != after.subject {
         later.push("subject");
     }
-    if format!("{:?}", before.auth) != format!("{:?}", after.auth) {
+    if before.auth != after.auth {
         later.push("auth");
     }
-    if format!("{:?}", before.journal) != format!("{:?}", after.journal) {
+    if before.journal != after.journal {
         later.push("journal");
     }
     later
@@ -127,11 +127,7 @@ impl Reload {
             Some(servers) => (Some(servers), None),
             None if file.mcp.is_empty() => (None, None),
             None => {
-                let servers = Servers::start(
-                    &RunFile { mcp: std::collections::BTreeMap::new(), ..file.clone() },
-                    &folder,
-                    Arc::clone(&self.dial),
-                );
+                let servers = Arc::new(Servers::new(Arc::clone(&self.dial)));
                 (Some(Arc::clone(&servers)), Some(servers))
             }
         };

@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use hmac::{Hmac, KeyInit as _, Mac as _};
 use lockgate::contract::hexadecimal::{bytes, digits};
 use lockgate::contract::ids::RunId;
 use lockgate::contract::time::Timestamp;
 use lockgate::host::private_files::{self, Kept};
 use lockgate::host::randomness;
+use lockgate::host::seal::{is_seal, seal};
 use serde::{Deserialize, Serialize};
-use sha2::Sha256;
 use thiserror::Error;
 
 use super::TokensError;
@@ -82,7 +81,7 @@ impl RunKey {
         let expires_at = now.after(lasts);
         let said = serde_json::to_vec(&Said { run: run.clone(), expires_at }).unwrap_or_default();
         let text = URL_SAFE_NO_PAD.encode(said);
-        let seal = URL_SAFE_NO_PAD.encode(self.over(&text).finalize().into_bytes());
+        let seal = URL_SAFE_NO_PAD.encode(seal(&self.0, &[SEALED, text.as_bytes()]));
         (format!("{PREFIX}{text}.{seal}"), expires_at)
     }
 
@@ -93,22 +92,14 @@ impl RunKey {
     /// It is not this key's, or too late.
     pub fn open(&self, token: &str, now: Timestamp) -> Result<RunId, RunTokenRefused> {
         let parts = token.strip_prefix(PREFIX).and_then(|rest| rest.split_once('.'));
-        let (text, seal) = parts.ok_or(RunTokenRefused::Seal)?;
-        let seal = URL_SAFE_NO_PAD.decode(seal).map_err(|_| RunTokenRefused::Seal)?;
-        // Compared in constant time; nothing of the text is read before.
-        self.over(text).verify_slice(&seal).map_err(|_| RunTokenRefused::Seal)?;
+        let (text, sealed) = parts.ok_or(RunTokenRefused::Seal)?;
+        let sealed = URL_SAFE_NO_PAD.decode(sealed).map_err(|_| RunTokenRefused::Seal)?;
+        // Nothing of the text is read before.
+        if !is_seal(&self.0, &[SEALED, text.as_bytes()], &sealed) {
+            return Err(RunTokenRefused::Seal);
+        }
         let said = URL_SAFE_NO_PAD.decode(text).map_err(|_| RunTokenRefused::Seal)?;
         let said: Said = serde_json::from_slice(&said).map_err(|_| RunTokenRefused::Seal)?;
         if now >= said.expires_at { Err(RunTokenRefused::Expired) } else { Ok(said.run) }
-    }
-
-    fn over(&self, text: &str) -> Hmac<Sha256> {
-        // HMAC fills a key up with zeros to the block of its hash.
-        let mut block = [0; 64];
-        block[..32].copy_from_slice(&self.0);
-        let mut mac = Hmac::<Sha256>::new(&block.into());
-        mac.update(SEALED);
-        mac.update(text.as_bytes());
-        mac
     }
 }

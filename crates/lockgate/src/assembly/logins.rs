@@ -9,7 +9,7 @@ use lockgate_mcp::oauth::UserAgent;
 use lockgate_mcp::upstream::{Dial as _, Identity, Login, Place, Settings, Visiting};
 
 use super::error::AssemblyError;
-use super::{place_of, servers};
+use super::{folder_of, servers};
 
 /// The subject of a run file logs in at one of its MCP servers, with a person brought there by `agent`. Whoever is logged in already
 /// stays so.
@@ -57,7 +57,7 @@ fn found(path: &Path, server: &str) -> Result<Found, AssemblyError> {
     let file = RunFile::read(path)?;
     let failed = |why: &str| AssemblyError::Login { name: server.to_owned(), why: why.to_owned() };
     let table = file.mcp.get(server).ok_or_else(|| failed("the file has no such server"))?;
-    let settings = servers::settings(server, table, &file, &place_of(path)).map_err(|why| failed(&why))?;
+    let settings = servers::settings(server, table, &file, &folder_of(path)).map_err(|why| failed(&why))?;
     let login = settings.login.clone().filter(Login::is_personal);
     let login =
         login.ok_or_else(|| failed("nobody logs in there: that takes a table `oauth`, with the grant `login`"))?;

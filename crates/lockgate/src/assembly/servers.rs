@@ -32,12 +32,17 @@ pub struct Servers {
 impl Servers {
     /// Starts the servers of a file. Paths are relative to `folder`, an absolute one. Must be called within a runtime.
     pub fn start(file: &RunFile, folder: &Path, dial: Arc<dyn Dial>) -> Arc<Self> {
+        let servers = Self::new(dial);
+        servers.set(file, folder);
+        Arc::new(servers)
+    }
+
+    /// No server yet.
+    pub fn new(dial: Arc<dyn Dial>) -> Self {
         let shelf = Arc::new(LiveShelf::default());
         let parts =
             Parts { dial, shelf: Arc::clone(&shelf) as _, clock: Arc::new(SystemClock), ids: Arc::new(RandomIds) };
-        let servers = Self { upstreams: Upstreams::new(parts), shelf, unusable: Mutex::default() };
-        servers.set(file, folder);
-        Arc::new(servers)
+        Self { upstreams: Upstreams::new(parts), shelf, unusable: Mutex::default() }
     }
 
     /// From now on these are the servers: those that are configured as before go on, whatever else changed in the file.

@@ -18,7 +18,7 @@ fn context() -> ToolContext {
 }
 
 fn call(effect: Effect, replay: ReplayPolicy) -> CallOf {
-    CallOf { raw: "do.it".to_owned(), input_schema: document("{}"), timeout: Duration::from_secs(30), effect, replay }
+    CallOf { raw: "do.it".to_owned(), mirrors: None, timeout: Duration::from_secs(30), effect, replay }
 }
 
 const EXTERNAL: (Effect, ReplayPolicy) = (Effect::External, ReplayPolicy::Never);
