@@ -74,7 +74,7 @@ def main():
     ways = {
         "direct": direct,
         "mcp-proxy 0.6.0": proxy,
-        "lockgate, `memory:1000`": plain,
+        "lockgate, `memory:100`": plain,
         "lockgate, SQLite": journaled,
     }
     with contextlib.ExitStack() as running:
@@ -158,7 +158,7 @@ def proxy(server, folder):
 
 def plain(server, folder):
     """Lockgate with its policy and schemas, and a journal that is in memory alone and forgets."""
-    return lockgate(server, folder, "memory:1000")
+    return lockgate(server, folder, "memory:100")
 
 
 def journaled(server, folder):

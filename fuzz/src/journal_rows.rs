@@ -41,12 +41,13 @@ impl Store {
     fn put(&self, records: &[Vec<&[u8]>]) -> rusqlite::Result<()> {
         self.connection.execute_batch("BEGIN; DELETE FROM run; DELETE FROM event; DELETE FROM approval")?;
         let rows = [
-            "INSERT INTO run (run_id, tenant, kind, title, status, next_seq, created_at, updated_at)
-             VALUES ('r', 'demo', ?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO run (place, run_id, tenant, kind, title, status, next_seq, created_at, updated_at)
+             VALUES (1, 'r', 'demo', ?1, ?2, ?3, ?4, ?5, ?6)",
             "INSERT INTO approval (approval_id, tenant, run_id, question, state, requested_at, expires_at, decided_by,
              decided_at) VALUES ('a', 'demo', 'r', ?1, ?2, ?3, ?4, ?5, ?6)",
         ];
-        let event = "INSERT INTO event (run_id, seq, at, kind, v, step, call_id, data) VALUES ('r', ?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let event =
+            "INSERT INTO event (run, seq, at, kind, v, step, call_id, data) VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)";
         for (index, fields) in records.iter().enumerate() {
             let sql = rows.get(index).copied().unwrap_or(event);
             let mut statement = self.connection.prepare_cached(sql)?;

@@ -46,11 +46,7 @@ def main():
 
 def look(target, name, server, reached, prefix=""):
     """What a server says, from the same beginning each time."""
-    scratch = target / "scratch"
-    shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir()
-    for step in server.get("before", []):
-        subprocess.run(filled(target, step), check=True, cwd=scratch, stdout=subprocess.DEVNULL, env=fixed())
+    begin(target, server)
     reached = connection.Connection(reached)
     try:
         tools = reached.tools()
@@ -65,6 +61,15 @@ def look(target, name, server, reached, prefix=""):
     lists.mkdir(exist_ok=True)
     (lists / f"{name}{'-through' if prefix else ''}.json").write_text(json.dumps(tools, indent=1))
     return {"era": reached.era, "tools": tools, "calls": calls}
+
+
+def begin(target, server, scratch=None):
+    """Makes the beginning: a folder in which a server finds what it needs."""
+    scratch = scratch or target / "scratch"
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    for step in server.get("before", []):
+        subprocess.run(filled(target, step, scratch), check=True, cwd=scratch, stdout=subprocess.DEVNULL, env=fixed())
 
 
 def differences(direct, through, prefix):
@@ -110,9 +115,10 @@ def gateway(target, name, server, lockgate):
     return [lockgate, "serve", "--stdio", str(config)]
 
 
-def filled(target, words):
+def filled(target, words, scratch=None):
     """Words with the places that they stand for."""
-    places = {"{target}": str(target), "{scratch}": str(target / "scratch"), "{node}": os.environ.get("NODE", "node")}
+    scratch = scratch or target / "scratch"
+    places = {"{target}": str(target), "{scratch}": str(scratch), "{node}": os.environ.get("NODE", "node")}
     for place, path in places.items():
         words = [word.replace(place, path) for word in words]
     return words

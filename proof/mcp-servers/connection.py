@@ -12,6 +12,11 @@ import urllib.request
 
 MODERN, LEGACY = "2026-07-28", "2025-11-25"
 CLIENT = {"name": "compare", "version": "1"}
+META = {
+    "io.modelcontextprotocol/protocolVersion": MODERN,
+    "io.modelcontextprotocol/clientInfo": CLIENT,
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
 PATIENCE = 60  # seconds, for an answer
 PROBE = 10  # seconds, for what an older server may not answer
 
@@ -57,11 +62,7 @@ class Connection:
         self.last += 1
         params = dict(params)
         if self.era == MODERN:
-            params["_meta"] = {
-                "io.modelcontextprotocol/protocolVersion": MODERN,
-                "io.modelcontextprotocol/clientInfo": CLIENT,
-                "io.modelcontextprotocol/clientCapabilities": {},
-            }
+            params["_meta"] = META
         answer = self.wire.ask({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params}, patience)
         if "error" in answer:
             raise Refused(answer["error"])
@@ -158,6 +159,12 @@ class Http:
         except urllib.error.URLError as error:
             raise Ended(str(error)) from error
         raise Ended("the stream ended without an answer")
+
+    def listen(self, notifications, patience):
+        """What a server says by itself, for as long as it says anything (2026-07-28)."""
+        params = {"notifications": notifications, "_meta": META}
+        with self._post({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params}, patience) as response:
+            yield from messages(response)
 
     def _post(self, message, patience):
         headers = dict(self.headers)

@@ -21,10 +21,10 @@ mod steps;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-cargo xtask test            all checks: format, public API, requirements, tests, conformance to MCP, lints (installs cargo-nextest where it is
-                            missing, Node.js and the conformance suite below target with pip, and PostgreSQL and cvc5 where they are
-                            missing and apt-get may; starts a server of its own, unless LOCKGATE_TEST_POSTGRES names one; CVC5 names
-                            another solver)
+cargo xtask test            all checks: format, public API, requirements, tests, conformance to MCP, three clients of MCP, lints (installs
+                            cargo-nextest where it is missing, Node.js, the conformance suite and the clients below target with pip, and
+                            PostgreSQL and cvc5 where they are missing and apt-get may; starts a server of its own, unless
+                            LOCKGATE_TEST_POSTGRES names one; CVC5 names another solver)
 cargo xtask postgres …      runs a command, such as `cargo nextest run -p lockgate-journal --features postgres`, beside such a server
 cargo xtask crash           kills drivers of runs at every point of the product, beside such a server, and judges what became of their
                             calls (docs/crash-matrix.md); more words go to `crash matrix`, such as --store sqlite or --seed 2
@@ -33,8 +33,9 @@ cargo xtask conformance     runs the official conformance suite of MCP against o
 cargo xtask mcp-clients     lets five clients that others wrote list, call and fail against our fixture; --through: against the gateway
                             before it, with approvals; PLAN.json --url URL --token TOKEN: against another server (needs Python 3 with pip
                             the first time); --only NAME… for some
-cargo xtask mcp-servers     compares what six servers that others wrote say, twice directly; --through: directly and through the gateway
-                            (needs Python 3 with pip the first time); --only NAME… for some
+cargo xtask mcp-servers     compares what six servers that others wrote say, twice directly; --through: directly and through the gateway, and
+                            then kills each in the middle of calls, makes it noisy and changes a tool of it, behind the gateway (needs
+                            Python 3 with pip the first time); --only NAME… for some
 cargo xtask generate        writes every generated file anew: outcome pages, event catalogue, schemas, public API, requirements
 cargo xtask requirements    writes docs/requirements.md anew, or says which requirements are not accounted for
 cargo xtask injections      takes enforcement out of a copy, a place at a time, and sees whether the tests notice; NAME… for some

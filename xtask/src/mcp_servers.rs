@@ -1,4 +1,4 @@
-//! Servers of MCP that others wrote: installed as pinned, and compared with themselves, directly and through the gateway.
+//! Servers of MCP that others wrote: installed as pinned, compared with themselves, directly and through the gateway, and hurt behind it.
 
 use std::path::Path;
 
@@ -6,7 +6,8 @@ use crate::node::Node;
 use crate::python;
 use crate::steps::{built, cargo, command};
 
-/// Installs them into `target/mcp-servers`, and compares what they say. `--through` compares with what comes through the gateway.
+/// Installs them into `target/mcp-servers`, and compares what they say. `--through` compares with what comes through the gateway, and then hurts
+/// each of them behind it.
 pub(crate) fn run(root: &Path, words: &[String]) -> Result<(), String> {
     let own = root.join("proof/mcp-servers");
     let node = Node::ensure(root)?;
@@ -15,17 +16,22 @@ pub(crate) fn run(root: &Path, words: &[String]) -> Result<(), String> {
     for (environment, requirements) in [("venv", "requirements.txt"), ("venv-sqlite", "requirements-sqlite.txt")] {
         python::environment(&target.join(environment), &own.join(requirements))?;
     }
-    let mut compare = command(&python::python(&target.join("venv")));
-    compare.arg("-B").arg(own.join("compare.py")).arg(&target).env("NODE", node.program());
+    let play = |program: &str, words: &[&str]| {
+        let mut play = command(&python::python(&target.join("venv")));
+        play.arg("-B").arg(own.join(program)).arg(&target).args(words).env("NODE", node.program());
+        match play.status() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(_) => Err(format!("xtask: {program}: not everything is as it has to be")),
+            Err(error) => Err(format!("xtask: {play:?} cannot be started: {error}")),
+        }
+    };
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
-    if let Some(place) = words.iter().position(|word| *word == "--through") {
-        words.remove(place);
-        cargo("build", &["--package", "lockgate-cli", "--locked", "--quiet"], &[])?;
-        compare.arg("--through").arg(built(root, "lockgate"));
-    }
-    match compare.args(words).status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(_) => Err("xtask: not everything is the same".to_owned()),
-        Err(error) => Err(format!("xtask: {compare:?} cannot be started: {error}")),
-    }
+    let Some(place) = words.iter().position(|word| *word == "--through") else {
+        return play("compare.py", &words);
+    };
+    words.remove(place);
+    cargo("build", &["--package", "lockgate-cli", "--locked", "--quiet"], &[])?;
+    let lockgate = built(root, "lockgate");
+    play("compare.py", &[&["--through", &lockgate], &words[..]].concat())?;
+    play("hurt.py", &[&[&*lockgate], &words[..]].concat())
 }

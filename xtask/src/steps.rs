@@ -23,6 +23,7 @@ pub(crate) fn test() -> Result<(), String> {
     cargo("test", &["--workspace", "--locked", "--doc", "--quiet"], &[])?;
     cargo("run", &["--package", "embed", "--locked", "--quiet"], &[])?;
     conformance::check(&root())?;
+    mcp_clients::check(&root())?;
     cargo("clippy", &["--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"], &[])?;
     let documented = ["--workspace", "--no-deps", "--locked", "--quiet"];
     cargo("doc", &documented, &[("RUSTDOCFLAGS", "--deny warnings")])?;

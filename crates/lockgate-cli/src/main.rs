@@ -28,6 +28,10 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::{Output, When};
 
+/// A call through the gateway allocates some hundreds of times (docs/performance.md).
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     // Where it was started to keep a child process together, it does only that.
     if let Some(ended) = lockgate::sandbox::take_over() {

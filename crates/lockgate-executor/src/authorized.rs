@@ -15,6 +15,7 @@ use lockgate_contract::ports::{
     BoxFuture, Count, CountReader, Counts, JournalError, PolicyDecision, PolicyRequest, PolicyVerdict, Seen,
 };
 use lockgate_contract::run::Limit;
+use lockgate_contract::tool::IdempotencyKey;
 
 use crate::considered::effective_permission;
 use crate::exit::{Exit, Refusal};
@@ -27,6 +28,8 @@ const CANNOT_LOOK: &str = "The files that this call would use cannot be looked a
 /// A call that may run.
 pub(crate) struct Authorized<'g> {
     validated: Validated<'g>,
+    /// What is handed to the tool, and stands in the journal for every effect.
+    key: IdempotencyKey,
     /// The granted approval that the next stage uses up.
     approval: Option<Grant>,
     policies: Vec<String>,
@@ -114,7 +117,8 @@ impl<'g> Validated<'g> {
         let approval = if asked { Some(self.find_approval(&verdict, trail).await?) } else { None };
         self.go_on()?;
         trail.passed(Stage::Authorized);
-        Ok(Authorized { validated: self, approval, policies: verdict.policies, permission, seen })
+        let key = self.request().idempotency_key(self.scope());
+        Ok(Authorized { validated: self, key, approval, policies: verdict.policies, permission, seen })
     }
 
     /// The tool's own local check (R-081).
@@ -400,6 +404,10 @@ impl<'g> Authorized<'g> {
     /// starting them between each count and its claim would only give others the time to be admitted in between.
     pub(crate) async fn decided_again(self, trail: &mut Trail<'g>) -> Result<Self, Exit> {
         self.validated.decided(self.permission, Hooks::LetPass, trail).await
+    }
+
+    pub(crate) fn idempotency_key(&self) -> &IdempotencyKey {
+        &self.key
     }
 
     pub(crate) fn seen(&self) -> &[Seen] {

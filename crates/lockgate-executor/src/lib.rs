@@ -38,5 +38,5 @@ pub use gate::{ArgumentErrors, Dispatch, Gate, GateBuilder, GateOptions};
 pub use hooks::{ToolNames, Veto};
 pub use released::{Open, Released, Settlement};
 pub use run_log::{Observer, RunLog, show};
-pub use scope::{EarlierCall, Request, Scope, Terms};
+pub use scope::{EarlierCall, Request, Scope, Terms, Then};
 pub use trail::StageTimes;

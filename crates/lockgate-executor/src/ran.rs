@@ -125,7 +125,7 @@ impl<'g> Recorded<'g> {
         let scope = self.scope();
         let deadline = self.gate().clock.now().after(timeout);
         let artifacts: Arc<dyn ArtifactStore> = Arc::<crate::RunLog>::clone(&scope.log);
-        ToolContext::new(stop, deadline, self.idempotency_key())
+        ToolContext::new(stop, deadline, self.idempotency_key().clone())
             .with_progress(self.progress())
             .with_artifacts(Some(artifacts))
             .with_caller(self.caller())

@@ -7,7 +7,6 @@ use lockgate_contract::event::{ApprovalConsumed, Body, ToolStarted};
 use lockgate_contract::ids::CallId;
 use lockgate_contract::outcome::{Code, Status};
 use lockgate_contract::ports::{CallerKey, Claim, ClaimRefused, Quota};
-use lockgate_contract::tool::IdempotencyKey;
 
 use crate::authorized::{Authorized, approval_refused, storage_unavailable};
 use crate::exit::{Exit, Refusal};
@@ -107,11 +106,6 @@ impl<'g> Authorized<'g> {
             )
             .into()),
         }
-    }
-
-    /// What is handed to the tool, and stands in the journal for every effect.
-    pub(crate) fn idempotency_key(&self) -> IdempotencyKey {
-        self.request().idempotency_key(self.scope())
     }
 
     fn intent(&self) -> ToolStarted {

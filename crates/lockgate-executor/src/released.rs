@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use lockgate_contract::document::{Document, Kind};
 use lockgate_contract::effect::{EffectState, ReplayPolicy};
-use lockgate_contract::event::{Audit, Body, EventType, Settled, ToolAttemptFailed};
+use lockgate_contract::event::{Audit, Body, EventType, NewEvent, Settled, ToolAttemptFailed};
 use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ids::{ApprovalId, CallId};
 use lockgate_contract::outcome::{Code, Status};
@@ -262,7 +262,9 @@ fn open(mut trail: Trail<'_>, code: Code, approval_id: ApprovalId, audit: &str) 
 /// Writes the call's last event. What could not be written is not shown as a result.
 async fn journal(trail: &mut Trail<'_>, settled: Arc<Settled>, artifact: Option<StoredArtifact>) -> Arc<Settled> {
     let call_id = &trail.call.call_id;
-    let events = trail.last_events(&settled);
+    let mut events = trail.last_events(&settled);
+    let then = trail.scope.then.and_then(|then| then(trail.call, &settled));
+    events.extend(then.map(|body| NewEvent::new(trail.call.step, None, body)));
     match trail.scope.log.settle(trail.settling(artifact), events).await {
         Ok(()) => settled,
         Err(taken @ JournalError::AlreadySettled(_)) => match first_result(trail, call_id).await {

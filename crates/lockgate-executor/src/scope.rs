@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lockgate_contract::allowed::AllowedTools;
 use lockgate_contract::call::ToolCall;
 use lockgate_contract::digest::Digest;
-use lockgate_contract::event::Settled;
+use lockgate_contract::event::{Body, Settled};
 use lockgate_contract::ids::{ApprovalId, CallId};
 use lockgate_contract::ports::Caller;
 use lockgate_contract::run::{Limit, RunFacts};
@@ -39,7 +39,13 @@ pub struct Scope {
     /// Whether an approval that is bound to something else settles the call. A run's call is settled so; a caller who may
     /// send the right arguments again finds the call still open.
     pub stale_approval_settles: bool,
+    /// What becomes of the run when a call has its result.
+    pub then: Option<Then>,
 }
+
+/// What whoever drives a run writes about it in the commit of a call's result: such as that the run is over. The gate writes it, and makes
+/// nothing of it. Left out where the result is not the call's own (it came late), or where the run was taken over.
+pub type Then = fn(&ToolCall, &Settled) -> Option<Body>;
 
 impl Scope {
     /// The scope of a run without a deadline, whose calls a token of their own stops. What else holds is set on its fields.
@@ -54,6 +60,7 @@ impl Scope {
             progress: None,
             caller: None,
             stale_approval_settles: true,
+            then: None,
         }
     }
 }

@@ -5,7 +5,7 @@ mod again;
 use lockgate_contract::call::{ActionLanguage, ToolCall};
 use lockgate_contract::effect::EffectState;
 use lockgate_contract::event::{
-    Audit, Body, RunCancelled, RunCompleted, RunNeedsReconciliation, RunResumed, RunWaiting,
+    Audit, Body, RunCancelled, RunCompleted, RunNeedsReconciliation, RunResumed, RunWaiting, Settled,
 };
 use lockgate_contract::ids::{ApprovalId, CallId, RunId};
 use lockgate_contract::outcome::{Code, Status};
@@ -81,13 +81,14 @@ impl Runner {
     pub async fn call(&self, direct: DirectCall) -> Result<DirectAnswer, RunError> {
         match direct.approval.clone() {
             None => self.first_call(direct).await,
-            Some(approval) => self.call_again(direct, &approval).await,
+            // Boxed, like what is rare below: every call would carry the room for it.
+            Some(approval) => Box::pin(self.call_again(direct, &approval)).await,
         }
     }
 
     async fn first_call(&self, direct: DirectCall) -> Result<DirectAnswer, RunError> {
         if let Some(key) = &direct.idempotency_key {
-            self.recover_holder(&direct.subject.tenant, key).await?;
+            Box::pin(self.recover_holder(&direct.subject.tenant, key)).await?;
         }
         let title = self.gate.scrub(&direct.tool_name).into_owned();
         let start = RunStart {
@@ -132,10 +133,10 @@ impl Runner {
             }
             // INVARIANT: a direct call has no retries, so that no attempt of it is left open.
             Released::Held | Released::AttemptFailed | Released::Reopened | Released::Cancelled { started: false } => {
-                self.settle_direct(live, request, Code::Cancelled, false, CANCELLED).await
+                Box::pin(self.settle_direct(live, request, Code::Cancelled, false, CANCELLED)).await
             }
             Released::Cancelled { started: true } => {
-                self.settle_direct(live, request, Code::Interrupted, true, CANCELLED).await
+                Box::pin(self.settle_direct(live, request, Code::Interrupted, true, CANCELLED)).await
             }
         }
     }
@@ -168,21 +169,36 @@ async fn reopen(live: &mut Live) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Ends the run of a settled call. The call has its result, whatever becomes of the run's own last event.
+/// Ends the run of a call whose result did not: one that was written before, or by somebody else. The call has its result, whatever
+/// becomes of the run's own last event.
 async fn end(live: &mut Live) {
+    if live.state.stop().is_some() {
+        return;
+    }
     let call = live.state.calls().next();
     // A result that could not be stored ends nothing.
     let Some((call, settled)) = call.and_then(|call| Some((call, call.settled.as_ref()?))) else { return };
+    let body = ending(&call.call_id, settled, call.has_unknown_effect());
+    if let Err(error) = live.end(body).await {
+        tracing::warn!(run_id = %live.log.run_id(), %error, "the end of a direct run could not be recorded");
+    }
+}
+
+/// The run of a direct call is over with its result, and in the same commit.
+pub(crate) fn ends_with_its_call(call: &ToolCall, settled: &Settled) -> Option<Body> {
+    // What a tool calls has a result of its own.
+    call.parent.is_none().then(|| ending(&call.call_id, settled, settled.is_to_be_found_out()))
+}
+
+/// How the run of a call ends that is settled so.
+fn ending(call_id: &CallId, settled: &Settled, has_unknown_effect: bool) -> Body {
     let is = |code| settled.code.as_ref().is_some_and(|outcome| outcome.is(code));
-    let body = if call.has_unknown_effect() {
-        Body::RunNeedsReconciliation(RunNeedsReconciliation { calls: vec![call.call_id.clone()] })
+    if has_unknown_effect {
+        Body::RunNeedsReconciliation(RunNeedsReconciliation { calls: vec![call_id.clone()] })
     } else if is(Code::Cancelled) || is(Code::Interrupted) {
         Body::RunCancelled(RunCancelled {})
     } else {
         Body::RunCompleted(RunCompleted { reason: Completion::CallSettled, answer: None, completed_by: None })
-    };
-    if let Err(error) = live.end(body).await {
-        tracing::warn!(run_id = %live.log.run_id(), %error, "the end of a direct run could not be recorded");
     }
 }
 

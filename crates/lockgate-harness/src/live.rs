@@ -11,6 +11,7 @@ use lockgate_contract::run::{RunKind, RunStart};
 use lockgate_contract::time::Timestamp;
 use lockgate_executor::{Gate, Observer, Request, RunLog, Scope, show};
 
+use crate::direct::ends_with_its_call;
 use crate::driver::Runner;
 use crate::error::RunError;
 use crate::plan::{Command, Planned};
@@ -87,6 +88,7 @@ impl Runner {
             caller: self.options.caller.clone(),
             // The driver of an agent's run sets the deadline, and moves it with the run's.
             stale_approval_settles: start.kind == RunKind::Agent,
+            then: (start.kind == RunKind::Direct).then_some(ends_with_its_call),
             ..Scope::new(Arc::clone(&log), subject, allowed)
         };
         Ok(Live {

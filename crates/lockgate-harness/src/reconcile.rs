@@ -51,6 +51,8 @@ impl Runner {
             let terms = Terms { requested_before: true, attempt: call.attempts, ..Terms::default() };
             let request = Request { call: call.tool_call(), terms };
             let why = "it did not happen, and its caller does not wait for it any more";
+            // The run has stopped: whoever takes it up ends it.
+            live.scope.then = None;
             self.settle_one(&mut live, request, Code::Cancelled, false, why).await?;
         }
         Ok(live.state)

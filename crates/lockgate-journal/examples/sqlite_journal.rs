@@ -3,11 +3,13 @@
 //!
 //! ```sh
 //! cargo run --release -p lockgate-journal --example sqlite_journal -- rate FOLDER
+//! cargo run --release -p lockgate-journal --example sqlite_journal -- direct FOLDER    # calls without a model
 //! cargo run --release -p lockgate-journal --example sqlite_journal -- fill FOLDER      # 1,000,000 events
 //! cargo run --release -p lockgate-journal --example sqlite_journal -- recover FOLDER   # of those
 //! ```
 //!
-//! A call is a claim and a result: two answers that are on the disk, each with the call's row and an event of 424 bytes.
+//! A call is a claim and a result: two answers that are on the disk, each with the call's row and an event of 424 bytes. A direct call
+//! is a run of its own: its beginning, a claim with three events, and the result with the run's end.
 #![expect(clippy::print_stdout, clippy::disallowed_methods, clippy::cast_precision_loss, reason = "a measurement")]
 
 use std::error::Error;
@@ -46,6 +48,7 @@ async fn main() -> Result<(), Failure> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match &words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["rate", folder] => rate(Path::new(folder)).await,
+        ["direct", folder] => direct(Path::new(folder)).await,
         ["fill", folder] => fill(&open(&Path::new(folder).join("large.db"))?).await,
         ["recover", folder] => recover(&Path::new(folder).join("large.db")).await,
         _ => Err("rate, fill or recover, and a folder".into()),
@@ -64,6 +67,35 @@ async fn rate(folder: &Path) -> Result<(), Failure> {
         report("journal: a call (claim, settle)", callers, work(&journal, callers, true).await?);
     }
     Ok(())
+}
+
+/// Direct calls, beside what two synced commits of the same bytes cost in a bare table: also in time of the processor.
+async fn direct(folder: &Path) -> Result<(), Failure> {
+    for callers in [1, 8, 32] {
+        let spent = cpu();
+        let taken = pairs(&folder.join(format!("pairs-{callers}.db")), callers).await?;
+        report_cpu("bare SQLite, two synced commits", callers, taken, spent);
+        let journal = open(&folder.join(format!("direct-{callers}.db")))?;
+        let spent = cpu();
+        let taken = direct_calls(&journal, callers).await?;
+        report_cpu("journal: a direct call", callers, taken, spent);
+    }
+    Ok(())
+}
+
+fn report_cpu(what: &str, callers: u32, taken: Taken, before: Duration) {
+    let each = cpu().saturating_sub(before).as_secs_f64() * 1e6 / taken.len().max(1) as f64;
+    print!("{each:>6.0} µs CPU  ");
+    report(what, callers, taken);
+}
+
+/// The time of the processor that this process took, with all its threads. Where the system does not tell, nothing.
+fn cpu() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields).split(' ');
+    // In user and system mode, in hundredths of a second.
+    let ticks: u64 = fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    Duration::from_millis(ticks * 10)
 }
 
 fn report(what: &str, callers: u32, mut taken: Taken) {
@@ -123,6 +155,11 @@ fn one_by_one(connection: &Connection) -> Result<Taken, rusqlite::Error> {
 
 /// One thread commits whatever is queued: the least that a journal with group commit can cost.
 async fn groups(path: &Path, callers: u32) -> Result<Taken, Failure> {
+    in_groups(path, callers, vec![body()]).await
+}
+
+/// The same, where each caller waits for all of these rows, one after the other.
+async fn in_groups(path: &Path, callers: u32, rows: Vec<String>) -> Result<Taken, Failure> {
     let connection = bare(path)?;
     let (requests, queue) = mpsc::channel::<(String, oneshot::Sender<()>)>();
     let writer = thread::spawn(move || -> Result<(), rusqlite::Error> {
@@ -142,15 +179,17 @@ async fn groups(path: &Path, callers: u32) -> Result<Taken, Failure> {
     });
     let mut tasks = Vec::new();
     for _ in 0..callers {
-        let requests = requests.clone();
+        let (requests, rows) = (requests.clone(), rows.clone());
         tasks.push(tokio::spawn(async move {
             let (begun, mut taken) = (Instant::now(), Vec::new());
             while begun.elapsed() < TIME {
-                let row = Instant::now();
-                let (reply, answer) = oneshot::channel();
-                requests.send((body(), reply))?;
-                answer.await?;
-                taken.push(row.elapsed());
+                let written = Instant::now();
+                for row in &rows {
+                    let (reply, answer) = oneshot::channel();
+                    requests.send((row.clone(), reply))?;
+                    answer.await?;
+                }
+                taken.push(written.elapsed());
             }
             Ok::<_, Failure>(taken)
         }));
@@ -161,6 +200,47 @@ async fn groups(path: &Path, callers: u32) -> Result<Taken, Failure> {
         taken.extend(task.await??);
     }
     writer.join().map_err(|_| "the writer ended midway")??;
+    Ok(taken)
+}
+
+/// The bytes of a direct call in two commits, by one thread that serves all callers.
+async fn pairs(path: &Path, callers: u32) -> Result<Taken, Failure> {
+    let halves = [body().repeat(4), body() + END];
+    in_groups(path, callers, halves.to_vec()).await
+}
+
+/// Runs of one call each.
+async fn direct_calls(journal: &Arc<SqliteJournal>, callers: u32) -> Result<Taken, Failure> {
+    let mut tasks = Vec::new();
+    for caller in 0..callers {
+        let journal = Arc::clone(journal);
+        tasks.push(tokio::spawn(async move {
+            let (begun, mut taken) = (Instant::now(), Vec::new());
+            for number in 0_u32.. {
+                if begun.elapsed() >= TIME {
+                    break;
+                }
+                // As random as the ids of real runs are.
+                let run =
+                    RunId::new(format!("run-{}", Digest::of_text("run", &format!("{caller} {number}")).short(12)));
+                let new = NewRun { kind: RunKind::Direct, ..new_run(&run)? };
+                let claim = claim(&run, 0);
+                let settling = Settling { call_id: claim.call_id.clone(), attempt: 1, late: false, artifact: None };
+                let (intent, result, end) = (vec![event()?, event()?, event()?], event()?, ended()?);
+                let done = Instant::now();
+                let (hold, _) = journal.create_run(new).await?;
+                journal.claim(hold.lease(), claim, intent).await?;
+                journal.settle(hold.lease(), settling, vec![result, end]).await?;
+                drop(hold);
+                taken.push(done.elapsed());
+            }
+            Ok::<_, Failure>(taken)
+        }));
+    }
+    let mut taken = Vec::new();
+    for task in tasks {
+        taken.extend(task.await??);
+    }
     Ok(taken)
 }
 
@@ -290,6 +370,13 @@ fn claim(run: &RunId, number: u32) -> Claim {
 /// 424 bytes.
 fn body() -> String {
     format!("{{\"text\":\"{}\"}}", "x".repeat(413))
+}
+
+const END: &str = r#"{"reason":"call_settled"}"#;
+
+fn ended() -> Result<NewEvent, Failure> {
+    let data = Document::parse(END, Limits::OUTPUT)?;
+    Ok(NewEvent { kind: EventType::RunCompleted, step: 0, call_id: None, data: data.into() })
 }
 
 fn event() -> Result<NewEvent, Failure> {

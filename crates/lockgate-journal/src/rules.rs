@@ -130,8 +130,8 @@ pub(crate) fn settlement(
     let is_last = attempt > 0 && attempt == last;
     match state {
         _ if is_earlier => Ok(Settlement { events: late(events, attempt), state: None }),
-        CallState::Running if is_last => settled(events),
         CallState::Running | CallState::Open if holds => settled(events),
+        CallState::Running if is_last => settled(of_calls(events)),
         CallState::Running | CallState::Open => Err(JournalError::Fenced { run: run.clone() }),
         CallState::Unknown if is_last && !has_unknown_effect(&events) => {
             Ok(Settlement { events: found_out(events), state: Some(CallState::Settled) })
@@ -141,6 +141,12 @@ pub(crate) fn settlement(
         }
         CallState::Unknown | CallState::Settled => Err(JournalError::AlreadySettled(settling.call_id.clone())),
     }
+}
+
+/// What these say of calls: what becomes of the run is said by whoever has its lease.
+fn of_calls(mut events: Vec<NewEvent>) -> Vec<NewEvent> {
+    events.retain(|event| event.call_id.is_some());
+    events
 }
 
 fn has_unknown_effect(events: &[NewEvent]) -> bool {

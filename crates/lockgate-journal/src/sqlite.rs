@@ -45,8 +45,9 @@ use crate::error::OpenError;
 use crate::followers::Followers;
 use crate::rules::{self, StatusChange};
 
-/// Keeps everything in one file. What it has answered for is on the disk (`synchronous=FULL`), but for the beginning and the end of
-/// a direct call's run: those are with whatever is written next, and nothing that a power cut takes of them is missed.
+/// Keeps everything in one file. What it has answered for is on the disk (`synchronous=FULL`), but for the beginning of a
+/// direct call's run, and its end where that did not come with the result: those are with whatever is written next, and nothing
+/// that a power cut takes of them is missed.
 ///
 /// A file beside it (`.reserve`, 4 MiB) keeps room for the results of calls that were started: on a full disk nothing new
 /// begins, and what was begun still ends. A journal that cannot be written (a full disk, a medium that is read only) opens
@@ -216,9 +217,9 @@ impl Journal for SqliteJournal {
         let (run, call, subject, counts) = (run.clone(), call.clone(), subject.to_owned(), counts.to_vec());
         let clock = Arc::clone(&self.clock);
         Box::pin(self.readers.read(move |connection| {
-            read::require_run(connection, &run)?;
+            let (place, _) = read::place(connection, &run)?;
             let now = clock.now();
-            counts.iter().map(|count| read::admitted(connection, &run, &call, &subject, count, now)).collect()
+            counts.iter().map(|count| read::admitted(connection, place, &call, &subject, count, now)).collect()
         }))
     }
 

@@ -15,7 +15,8 @@ use lockgate_mcp::client::{
     ClientError, Connection, Endpoint, Event, List, Listener, Options, Outgoing, Patience, Transport,
 };
 use lockgate_mcp::oauth::{
-    Authorizer, Flow, Grant, OAuthError, Owner, Parts, Proof, Registered, Secret, Settings, UserAgent, Vault,
+    Authorizer, Flow, Grant, NobodyListens, OAuthError, Owner, Parts, Proof, Registered, Secret, Settings, UserAgent,
+    Vault,
 };
 use lockgate_mcp::wire::{Era, Mirrors};
 use reqwest::Url;
@@ -53,6 +54,7 @@ async fn run() -> Result<(), Box<dyn std::error::Error>> {
         vault: Arc::new(Vault::in_memory()),
         agent: Some(Arc::new(Obedient)),
         clock: Arc::new(SystemClock),
+        confidant: Arc::new(NobodyListens),
     });
     let endpoint = Endpoint { url, headers: Vec::new(), tokens: Some(Arc::new(authorizer.await?)) };
     let connection = Connection::open(Transport::Http(endpoint), options, Arc::new(Teller)).await?;

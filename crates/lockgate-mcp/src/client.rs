@@ -24,6 +24,7 @@ mod salvage;
 mod subscription;
 mod task;
 mod transport;
+mod watching;
 
 #[cfg(test)]
 mod tests;
@@ -35,7 +36,7 @@ use std::time::Duration;
 
 use lockgate_contract::document::Document;
 
-use crate::wire::{RpcError, Version};
+use crate::wire::{RpcError, Version, code};
 
 /// What a server says about itself.
 #[derive(Debug, Clone)]
@@ -109,9 +110,12 @@ pub enum ClientError {
     /// Whoever asked gave up; the server was told.
     #[error("cancelled")]
     Cancelled,
-    /// The server answered with an error.
+    /// The server answered with an error. It may have come from the midst of what was asked.
     #[error(transparent)]
     Server(#[from] RpcError),
+    /// The server could not read the request, or not in the version that it is of: it never got to what was asked. Nothing happened.
+    #[error(transparent)]
+    Refused(RpcError),
     /// The server's answer is none.
     #[error("the server's answer cannot be used: {0}")]
     Invalid(String),
@@ -130,11 +134,29 @@ pub enum ClientError {
 }
 
 impl ClientError {
+    /// The error in the answer to a request. Whatever its code says, a tool may have raised it while it ran; only those codes are
+    /// certain that are no tool's to raise (MCP 2026-07-28 §errors).
+    pub(crate) fn answered(error: RpcError) -> Self {
+        match error.code {
+            code::HEADER_MISMATCH | code::UNSUPPORTED_VERSION => Self::Refused(error),
+            _ => Self::Server(error),
+        }
+    }
+
+    /// What the server said, where it answered with an error.
+    pub(crate) fn said(&self) -> Option<&RpcError> {
+        match self {
+            Self::Server(error) | Self::Refused(error) => Some(error),
+            _ => None,
+        }
+    }
+
     /// What it means where an earlier message about the same request was taken up: that nothing happened is not known any more, and
     /// nobody may begin anew after logging in.
     pub(crate) fn after_it_was_taken_up(self) -> Self {
         match self {
             Self::NotSent(why) => Self::Lost(why),
+            Self::Refused(error) => Self::Server(error),
             error @ (Self::AuthorizationNeeded { .. } | Self::Unauthorized { .. }) => Self::Lost(error.to_string()),
             error => error,
         }

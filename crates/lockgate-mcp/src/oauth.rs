@@ -9,12 +9,15 @@
 //! looked at before they are reached ([`lockgate_host::http::Reach`]), no redirect is followed, every answer has a size and a time, and
 //! an issuer is who its own metadata says. Tokens are kept by owner, server and issuer, and one owner's is never an answer to another.
 //!
+//! A [`Confidant`] hears of every token before it is used, so that a server that says it back tells it to nobody.
+//!
 //! It owns how tokens are got and kept. It opens no browser and asks nobody: that is a [`UserAgent`]'s.
 
 mod answer;
 mod authorizer;
 mod challenge;
 mod client;
+mod confidant;
 mod discovery;
 mod error;
 mod flow;
@@ -37,6 +40,7 @@ mod web;
 mod tests;
 
 pub use self::authorizer::{Authorizer, Parts};
+pub use self::confidant::{Confidant, Hushed, NobodyListens};
 pub use self::error::OAuthError;
 pub use self::flow::{Flow, UserAgent};
 pub use self::loopback::Loopback;

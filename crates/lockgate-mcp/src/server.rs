@@ -29,6 +29,7 @@ use lockgate_contract::document::Document;
 use lockgate_contract::ids::RunId;
 use lockgate_contract::ports::{BoxFuture, Caller};
 use lockgate_contract::subject::Subject;
+use lockgate_contract::time::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::client::List;
@@ -46,6 +47,26 @@ pub struct Principal {
     pub credential: String,
     /// The run that the credential was made for: it reaches exactly the tools of that run.
     pub run: Option<RunId>,
+    /// When the credential that was shown is good no more; absent: not by itself.
+    pub until: Option<Timestamp>,
+}
+
+/// What has become of whoever was let in, see [`http::Endpoint::look_again`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing: what was shown is still good.
+    Good,
+    /// The time of what was shown is over. Whoever has a newer one goes on; nobody listens any longer by this one.
+    Over,
+    /// It was taken back: everything of it ends.
+    Revoked,
+}
+
+impl Principal {
+    /// Whether it hears of what belongs to this user, by tenant and user; without, it is everybody's.
+    pub(crate) fn hears_of(&self, user: Option<&(String, String)>) -> bool {
+        user.is_none_or(|(tenant, user)| (tenant, user) == (&self.subject.tenant, &self.subject.user))
+    }
 }
 
 /// What a server says about itself to one client.
@@ -87,12 +108,29 @@ pub trait Peer: Caller {
 pub enum Change {
     /// A list changed.
     List(List),
-    /// A resource changed: the notification's parameters.
-    Resource(Document),
+    /// A resource changed.
+    Resource {
+        /// The notification's parameters.
+        params: Document,
+        /// Whose resource it is, by tenant and user; everybody's without.
+        user: Option<(String, String)>,
+    },
     /// A log message: the notification's parameters.
     Log(Document),
     /// A task changed: the notification's parameters, which are the whole task.
     Task(Document),
+}
+
+/// One client listens to one resource, until this is dropped.
+pub struct Subscription {
+    _held: Box<dyn Send + Sync>,
+}
+
+impl Subscription {
+    /// One that lets go of this at its end.
+    pub fn new(held: impl Send + Sync + 'static) -> Self {
+        Self { _held: Box::new(held) }
+    }
 }
 
 /// What is offered to clients. It never sees a session, a header or a stream.
@@ -100,12 +138,15 @@ pub trait Service: Send + Sync + 'static {
     /// What this client is told about the server.
     fn facts(&self, principal: &Principal) -> Facts;
 
-    /// Answers a request: `tools/*`, `resources/*`, `prompts/*`, `completion/complete`, `tasks/*`. Whoever listens to a resource,
-    /// in either era, is announced by `resources/subscribe` and leaves by `resources/unsubscribe`; whoever listens to a task may ask for it
-    /// by `tasks/get`. The result is whole but for what
+    /// Answers a request: `tools/*`, `resources/list`, `resources/templates/list`, `resources/read`, `prompts/*`,
+    /// `completion/complete`, `tasks/*`. Whoever listens to a task may ask for it by `tasks/get`. The result is whole but for what
     /// belongs to the hop (`resultType: "complete"` where it says nothing else, `serverInfo`), which the server adds.
     /// The future is polled to its end, also where the client is gone; [`Peer::cancel`] says that nobody waits.
     fn answer(&self, asked: Asked) -> BoxFuture<'_, Result<Document, RpcError>>;
+
+    /// Somebody wants to listen to a resource, in either era: `resources/subscribe`, with its URI. It leaves, however that comes about,
+    /// by dropping what it gets here.
+    fn subscribe(&self, asked: Asked) -> BoxFuture<'_, Result<Subscription, RpcError>>;
 
     /// The arguments of a tool that HTTP requests say again in headers: see [`Mirrors::of`]. Nothing where this client may call
     /// no such tool, or where it mirrors nothing.

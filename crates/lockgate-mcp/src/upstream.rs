@@ -23,14 +23,17 @@ mod status;
 mod supervisor;
 mod tools;
 mod uri;
+mod watching;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use lockgate_contract::ports::{Clock, Ids};
 use lockgate_contract::tool::ToolSpec;
 use tokio::sync::broadcast;
+
+use crate::oauth::Confidant;
 
 pub use self::beside::{Beside, beside_name};
 pub use self::call::{KEY_IN_META, SERVER_REFUSED, TOOL_FAILED};
@@ -41,6 +44,8 @@ pub use self::name::{NameOf, name_of};
 pub use self::server::{Lists, Said, Upstream};
 pub use self::settings::{Identity, KeyGoes, Place, Relay, Rules, Secret, Settings, Tokens};
 pub use self::status::{Condition, Status};
+use self::watching::Watches;
+pub use self::watching::Watching;
 
 /// Where the tools of servers are offered.
 pub trait Shelf: Send + Sync {
@@ -60,6 +65,8 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// Spreads new starts over time.
     pub ids: Arc<dyn Ids>,
+    /// Hears of every token that is got for a server.
+    pub confidant: Arc<dyn Confidant>,
 }
 
 /// All servers, each under a task of its own: none waits for another.
@@ -70,6 +77,8 @@ pub struct Upstreams {
 pub(crate) struct Inner {
     parts: Parts,
     servers: RwLock<BTreeMap<String, Arc<Upstream>>>,
+    /// What is listened to at each, also where it is not there for a while.
+    watches: Mutex<BTreeMap<String, Arc<Watches>>>,
     said: broadcast::Sender<Said>,
 }
 
@@ -82,7 +91,7 @@ impl Upstreams {
     /// No server yet.
     pub fn new(parts: Parts) -> Self {
         let said = broadcast::Sender::new(MOST_SAID);
-        Self { inner: Arc::new(Inner { parts, servers: RwLock::default(), said }) }
+        Self { inner: Arc::new(Inner { parts, servers: RwLock::default(), watches: Mutex::default(), said }) }
     }
 
     /// From now on these are the servers. Those that are configured as before are left alone; others are started, all at once, and
@@ -104,7 +113,8 @@ impl Upstreams {
             false
         });
         for (name, settings) in wanted {
-            let server = Arc::new(Upstream::new(settings, inner));
+            let watches = Arc::clone(server::locked(&inner.watches).entry(name.clone()).or_default());
+            let server = Arc::new(Upstream::new(settings, inner, watches));
             tokio::spawn(supervisor::supervise(Arc::clone(&server)));
             servers.insert(name, server);
         }

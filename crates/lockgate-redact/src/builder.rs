@@ -8,6 +8,7 @@ use crate::document;
 use crate::error::RedactError;
 use crate::key_names::KeyKind;
 use crate::known::{KnownValues, Named};
+use crate::learned::{self, LearnedSecrets};
 use crate::marker::{OPENING, Tagger};
 use crate::prefilter::Prefilter;
 use crate::rules::{self, CompiledRule, Rule};
@@ -45,6 +46,7 @@ pub struct ScrubberBuilder {
     allowed: HashSet<[u8; 32]>,
     /// The rules of the user's files.
     rules: Vec<Arc<Rule>>,
+    learned: Option<LearnedSecrets>,
 }
 
 impl Default for ScrubberBuilder {
@@ -56,7 +58,7 @@ impl Default for ScrubberBuilder {
 impl ScrubberBuilder {
     /// A builder without known values, with [`DEFAULT_KEY`].
     pub fn new() -> Self {
-        Self { key: DEFAULT_KEY.into(), secrets: Vec::new(), allowed: HashSet::new(), rules: Vec::new() }
+        Self { key: DEFAULT_KEY.into(), secrets: Vec::new(), allowed: HashSet::new(), rules: Vec::new(), learned: None }
     }
 
     /// The key of the tags in markers: the same key gives the same tags.
@@ -95,6 +97,12 @@ impl ScrubberBuilder {
         }
         self.secrets.push(Named { name: name.into(), value: SecretValue::new(trimmed) });
         Ok(self)
+    }
+
+    /// Values that become known later are found too, from then on.
+    pub fn learned(&mut self, learned: &LearnedSecrets) -> &mut Self {
+        self.learned = Some(learned.clone());
+        self
     }
 
     /// Lets one value stay although a rule finds it, named by the SHA-256 digest of its text in hexadecimal. Known
@@ -151,12 +159,13 @@ impl ScrubberBuilder {
             tagger: Tagger::new(&self.key),
             labels: self.labels(),
             allowed: self.allowed.clone(),
+            learned: self.learned.clone().unwrap_or_default(),
         })
     }
 
     /// Every label that a marker of this scrubber can show.
     fn labels(&self) -> HashSet<Box<str>> {
-        let mut labels = HashSet::from([pem::LABEL, url::LABEL, document::LABEL].map(Box::from));
+        let mut labels = HashSet::from([pem::LABEL, url::LABEL, document::LABEL, learned::LABEL].map(Box::from));
         labels.extend(KeyKind::ALL.map(|kind| kind.label().into()));
         labels.extend(rules::built_in().unwrap_or_default().iter().chain(&self.rules).map(|rule| rule.label.clone()));
         labels.extend(self.secrets.iter().map(|secret| secret.name.clone()));
@@ -171,10 +180,11 @@ impl fmt::Debug for ScrubberBuilder {
             .field("secrets", &self.secrets)
             .field("allowed", &self.allowed.len())
             .field("rules", &self.rules.len())
+            .field("learned", &self.learned)
             .finish_non_exhaustive()
     }
 }
 
-fn marker_start(label: &str) -> String {
+pub(crate) fn marker_start(label: &str) -> String {
     format!("{OPENING}{label}#")
 }

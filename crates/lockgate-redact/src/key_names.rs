@@ -213,6 +213,17 @@ const JOINED: &[(&str, KeyKind)] = &[
     ("signingkey", KeyKind::Key),
 ];
 
+/// Whether a name, such as that of an environment variable, says that what it names is a secret.
+///
+/// ```
+/// use lockgate_redact::is_secret_name;
+///
+/// assert!(is_secret_name("GITHUB_TOKEN") && !is_secret_name("LANG"));
+/// ```
+pub fn is_secret_name(name: &str) -> bool {
+    classify(name).is_some()
+}
+
 /// What the value under this name is, if the name says that it is a secret.
 pub(crate) fn classify(name: &str) -> Option<KeyKind> {
     let mut folded = Folded::new(name);

@@ -12,6 +12,7 @@
 //! ```
 //!
 //! - [`ScrubberBuilder`] takes the known values and makes a [`Scrubber`].
+//! - [`LearnedSecrets`] are values that become known later, such as tokens that are got while texts are scrubbed.
 //! - [`Scrubber::stream`] scrubs a text that comes in pieces.
 //! - The prefilter is one packed search for short literals; rules then look at the places of their literals only, so a
 //!   clean text costs one pass (two with known values) and no allocation.
@@ -30,6 +31,7 @@ mod error;
 mod finding;
 mod key_names;
 mod known;
+mod learned;
 mod marker;
 mod placeholder;
 mod prefilter;
@@ -42,6 +44,8 @@ mod unescaped;
 
 pub use builder::{DEFAULT_KEY, MINIMUM_LENGTH, ScrubberBuilder};
 pub use error::RedactError;
+pub use key_names::is_secret_name;
+pub use learned::{Learned, LearnedSecrets};
 pub use scrubber::Scrubber;
 pub use secret::SecretValue;
 pub use stream::Stream;

@@ -14,6 +14,7 @@ use crate::effort::Effort;
 use crate::finding::{Finding, Rank, replace};
 use crate::key_names::KeyKind;
 use crate::known::KnownValues;
+use crate::learned::LearnedSecrets;
 use crate::marker::{self, Tagger};
 use crate::prefilter::{Prefilter, Trigger};
 use crate::rules::CompiledRule;
@@ -26,7 +27,7 @@ use crate::structural::{assignment, authorization, pem, url};
 /// shape; and values whose surroundings give them away (keys, headers, URLs). The four digits of a marker are the same
 /// for the same secret. Scrubbing a scrubbed text changes nothing.
 ///
-/// Immutable once built, so any number of threads may share it.
+/// Immutable once built, but for values that are learned later, so any number of threads may share it.
 pub struct Scrubber {
     pub(crate) known: KnownValues,
     pub(crate) prefilter: Prefilter,
@@ -36,6 +37,8 @@ pub struct Scrubber {
     pub(crate) labels: HashSet<Box<str>>,
     /// Digests of values that stay.
     pub(crate) allowed: HashSet<[u8; 32]>,
+    /// Values that become known while it is in use.
+    pub(crate) learned: LearnedSecrets,
 }
 
 impl Redactor for Scrubber {
@@ -55,9 +58,11 @@ impl Scrubber {
         text: &str,
         secret_part: impl Fn(&str) -> Option<(Range<usize>, KeyKind)>,
     ) -> Option<String> {
+        let learned = self.learned.current();
         let look = |text: &str| {
             let part = secret_part(text);
-            self.pass(text, part.map(|(range, kind)| Finding::part(text, range, kind.label(), Rank::Context)))
+            let part = part.map(|(range, kind)| Finding::part(text, range, kind.label(), Rank::Context));
+            self.pass(text, learned.as_deref(), part)
         };
         let mut scrubbed = look(text)?;
         // A marker is a boundary, so that something beside it may show itself only now. Each pass takes at least one
@@ -71,8 +76,12 @@ impl Scrubber {
     /// Every place that a rule would look at or that holds a known value, in order. Empty, and without an allocation,
     /// for a clean text.
     pub(crate) fn suspicious_places(&self, text: &str) -> Vec<usize> {
+        let learned = self.learned.current();
         let mut known = Vec::new();
         self.known.find(text, &mut known);
+        if let Some(learned) = &learned {
+            learned.find(text, &mut known);
+        }
         let mut places: Vec<usize> = self.prefilter.hits(text).into_iter().map(|hit| hit.at).collect();
         if !known.is_empty() {
             places.extend(known.into_iter().map(|finding| finding.range.start));
@@ -83,7 +92,9 @@ impl Scrubber {
 
     /// Which parts of a text a first look finds: in order, those that overlap as one.
     pub(crate) fn places(&self, text: &str) -> Vec<Range<usize>> {
-        let mut ranges: Vec<Range<usize>> = self.findings(text).into_iter().map(|finding| finding.range).collect();
+        let learned = self.learned.current();
+        let mut ranges: Vec<Range<usize>> =
+            self.findings(text, learned.as_deref()).into_iter().map(|finding| finding.range).collect();
         ranges.sort_unstable_by_key(|range| range.start);
         ranges.dedup_by(|next, range| {
             let overlap = next.start < range.end;
@@ -95,8 +106,8 @@ impl Scrubber {
         ranges
     }
 
-    fn pass(&self, text: &str, context: Option<Finding<'_>>) -> Option<String> {
-        let mut findings = self.findings(text);
+    fn pass(&self, text: &str, learned: Option<&KnownValues>, context: Option<Finding<'_>>) -> Option<String> {
+        let mut findings = self.findings(text, learned);
         findings.extend(context.filter(|finding| !self.is_allowed(finding.value)));
         if findings.is_empty() {
             return None;
@@ -105,10 +116,13 @@ impl Scrubber {
         replace(text, findings, &markers, &self.tagger)
     }
 
-    fn findings<'a>(&'a self, text: &'a str) -> Vec<Finding<'a>> {
+    fn findings<'a>(&'a self, text: &'a str, learned: Option<&'a KnownValues>) -> Vec<Finding<'a>> {
         let mut findings = Vec::new();
         let mut effort = Effort::for_text(text.len());
         self.known.find(text, &mut findings);
+        if let Some(learned) = learned {
+            learned.find(text, &mut findings);
+        }
         let mut known_ends: Vec<usize> = findings.iter().map(|finding| finding.range.end).collect();
         known_ends.sort_unstable();
         // Where the last finding of each kind ends: what begins before that place is inside it.

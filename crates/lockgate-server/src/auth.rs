@@ -17,8 +17,8 @@ mod issuer;
 mod keys;
 mod metadata;
 mod refusal;
-mod runs;
 mod signature;
+mod standing;
 mod token;
 mod watched;
 
@@ -35,6 +35,7 @@ use lockgate::contract::subject::Subject;
 use lockgate::contract::time::Timestamp;
 use lockgate::host::private_files::Kept;
 use lockgate_mcp::server::Principal;
+use tokio::sync::Notify;
 
 pub use self::bind::{BindRefused, check_bind};
 pub use self::error::AuthError;
@@ -42,8 +43,9 @@ pub(crate) use self::header::{has_token_in_url, is_token};
 use self::issuer::Issuer;
 use self::metadata::Metadata;
 pub use self::refusal::{Refusal, Why};
-use self::runs::Runs;
+pub(crate) use self::standing::Standings;
 use self::watched::Watched;
+use crate::runs::{NoRun, Runs};
 use crate::tokens::{MOST_BYTES, PREFIX, RunKey, TokenFile};
 
 /// Whoever sent a request.
@@ -86,6 +88,8 @@ pub struct Authenticator {
     metadata: Option<Metadata>,
     runs: Runs,
     clock: Arc<dyn Clock>,
+    /// Told when a file that is watched says something else than before.
+    changed: Arc<Notify>,
 }
 
 impl Authenticator {
@@ -104,13 +108,14 @@ impl Authenticator {
         if let Some(wrong) = table.wrong() {
             return Err(AuthError::Table(wrong));
         }
+        let changed = Arc::<Notify>::default();
         let tokens = table
             .tokens_file
             .as_deref()
-            .map(|file| Watched::new(folder.join(file), Kept::Secret, MOST_BYTES, TokenFile::parse));
+            .map(|file| Watched::new(folder.join(file), Kept::Secret, MOST_BYTES, TokenFile::parse).telling(&changed));
         let run_key = table.run_key_file.as_deref().map(|file| {
             let parse = |text: &str| RunKey::parse(text).ok_or_else(|| "it holds no key of run tokens".to_owned());
-            Watched::new(folder.join(file), Kept::Secret, crate::tokens::MOST_KEY_BYTES, parse)
+            Watched::new(folder.join(file), Kept::Secret, crate::tokens::MOST_KEY_BYTES, parse).telling(&changed)
         });
         if let Some(tokens) = &tokens {
             tokens.current().map_err(AuthError::File)?;
@@ -130,6 +135,7 @@ impl Authenticator {
             metadata: Metadata::of(table),
             runs: Runs::new(journal),
             clock,
+            changed,
         })
     }
 
@@ -191,6 +197,20 @@ impl Authenticator {
         }
     }
 
+    /// What has become of those who were let in, as the files say now.
+    pub(crate) fn standings(&self) -> Standings {
+        Standings {
+            now: self.clock.now(),
+            tokens: self.tokens.as_ref().map(|tokens| tokens.current().ok()),
+            run_key: self.run_key.as_ref().map(|key| key.current().ok()),
+        }
+    }
+
+    /// Waits until a file with credentials says something else than before.
+    pub(crate) async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
     /// The answer to a request for what a client needs to know to get a token (RFC 9728), where the path is one of its places.
     pub fn metadata(&self, path: &str) -> Option<http::Response<String>> {
         self.metadata.as_ref()?.answer(path)
@@ -204,7 +224,7 @@ impl Authenticator {
     fn without_credential(&self) -> Result<Caller, Refusal> {
         let subject = self.anonymous.as_ref().ok_or_else(|| self.refusal(Why::NoCredential))?;
         let (subject, credential) = (Arc::clone(subject), "anonymous".to_owned());
-        Ok(Caller::Agent(Principal { subject, credential, run: None }))
+        Ok(Caller::Agent(Principal { subject, credential, run: None, until: None }))
     }
 
     async fn known(&self, token: &str) -> Result<Caller, Refusal> {
@@ -229,10 +249,9 @@ impl Authenticator {
         // It was said in the log what is wrong with the file.
         let file = tokens.current().map_err(|_| self.refusal(Why::Unavailable))?;
         let token = file.find(sent, self.clock.now()).ok_or_else(|| self.refusal(Why::Unknown))?;
-        // Another token of the same id, made after this one was revoked, goes on with nothing of this one's.
-        let credential = format!("token:{}:{}", token.id, token.sha256.short(16));
+        let (credential, until) = (token.credential(), token.expires_at);
         match token.subject() {
-            Some(subject) => Ok(Caller::Agent(Principal { subject, credential, run: None })),
+            Some(subject) => Ok(Caller::Agent(Principal { subject, credential, run: None, until })),
             None => person_of(token).map(Caller::Person).ok_or_else(|| self.refusal(Why::Unknown)),
         }
     }
@@ -240,12 +259,21 @@ impl Authenticator {
     async fn of_a_run(&self, sent: &str) -> Result<Caller, Refusal> {
         let key = self.run_key.as_ref().ok_or_else(|| self.refusal(Why::Unknown))?;
         let key = key.current().map_err(|_| self.refusal(Why::Unavailable))?;
-        let run = key.open(sent, self.clock.now()).map_err(|why| {
+        let (run, until) = key.open(sent, self.clock.now()).map_err(|why| {
             tracing::info!(%why, "the token of a run is refused");
             self.refusal(Why::Unknown)
         })?;
-        let subject = self.runs.subject(&run).await.map_err(|why| self.refusal(why))?;
-        Ok(Caller::Agent(Principal { subject, credential: format!("run:{run}"), run: Some(run) }))
+        let start = self.runs.going_on(&run).await.map_err(|why| {
+            if let NoRun::Unreadable(_) = why {
+                tracing::error!(%why, %run, "the run of a token cannot be read");
+                return self.refusal(Why::Unavailable);
+            }
+            tracing::info!(%why, %run, "the token of a run is refused");
+            self.refusal(Why::Unknown)
+        })?;
+        let subject = Arc::new(start.subject.clone());
+        let credential = key.credential(&run);
+        Ok(Caller::Agent(Principal { subject, credential, run: Some(run), until: Some(until) }))
     }
 
     async fn of_an_issuer(&self, sent: &str) -> Result<Caller, Refusal> {

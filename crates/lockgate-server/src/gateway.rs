@@ -3,7 +3,7 @@
 //! ```text
 //! tools/list ─► the subject's discovery, in the wire's form
 //! tools/call ─► a direct call, with the client as its caller ─► result · isError · approval
-//! resources/read, prompts/get ─► calls of the tools that stand for them
+//! resources/read, resources/subscribe, prompts/get, completion/complete ─► calls of the tools that stand for them
 //! ```
 //!
 //! It owns how the gate's answers look on the wire. It decides nothing.
@@ -21,16 +21,16 @@ use lockgate::assembly::{Assembly, Servers};
 use lockgate::contract::document::Document;
 use lockgate::contract::ports::BoxFuture;
 use lockgate::contract::run::RunBinding;
-use lockgate::harness::RunState;
-use lockgate::registry::{Discovery, RegisteredTool};
-use lockgate_mcp::server::{Asked, Change, Facts, Principal, Service};
-use lockgate_mcp::upstream::{Beside, Said};
-use lockgate_mcp::wire::{Mirrors, RpcError, key};
+use lockgate::registry::{Discovery, RegisteredTool, Registry};
+use lockgate_mcp::server::{Asked, Change, Facts, Principal, Service, Subscription};
+use lockgate_mcp::upstream::{Beside, Identity, Said};
+use lockgate_mcp::wire::{Mirrors, RpcError, code, key};
 use serde_json::json;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
 use self::tasks::Tasks;
+use crate::runs::{NoRun, Runs};
 
 /// Changes that may wait for a slow client.
 const MOST_CHANGES: usize = 256;
@@ -57,6 +57,7 @@ pub struct Gateway {
 
 struct State {
     assembly: Assembly,
+    runs: Runs,
     options: GatewayOptions,
     tasks: Arc<Tasks>,
 }
@@ -68,7 +69,7 @@ impl Gateway {
         let changes = broadcast::Sender::new(MOST_CHANGES);
         let tasks = Arc::new(Tasks::new(changes.clone()));
         let gateway = Arc::new(Self {
-            state: RwLock::new(Arc::new(State { assembly, options, tasks: Arc::clone(&tasks) })),
+            state: RwLock::new(Arc::new(State::new(assembly, options, Arc::clone(&tasks)))),
             tasks,
             changes,
         });
@@ -86,7 +87,7 @@ impl Gateway {
             tokio::spawn(pass_on(Arc::downgrade(self), servers.upstreams().said()));
         }
         *self.state.write().unwrap_or_else(PoisonError::into_inner) =
-            Arc::new(State { assembly, options, tasks: Arc::clone(&self.tasks) });
+            Arc::new(State::new(assembly, options, Arc::clone(&self.tasks)));
         for list in lists::ALL {
             // Nobody may be listening.
             let _ = self.changes.send(Change::List(list));
@@ -105,12 +106,22 @@ impl Gateway {
         self.state().assembly.servers.clone()
     }
 
+    /// The tools as they are offered now.
+    pub fn registry(&self) -> Arc<Registry> {
+        Arc::clone(&self.state().assembly.registry)
+    }
+
     fn state(&self) -> Arc<State> {
         Arc::clone(&self.state.read().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl State {
+    fn new(assembly: Assembly, options: GatewayOptions, tasks: Arc<Tasks>) -> Self {
+        let runs = Runs::new(Arc::clone(&assembly.journal));
+        Self { assembly, runs, options, tasks }
+    }
+
     /// What this client may see, without what stands beside the tools.
     async fn discovery(&self, principal: &Principal) -> Result<Vec<Arc<RegisteredTool>>, RpcError> {
         let registry = &self.assembly.registry;
@@ -145,12 +156,14 @@ impl State {
         }
     }
 
-    /// What a credential that was made for one run is bound to.
+    /// What a credential that was made for one run is bound to: what the run began with, also where it was resumed since.
     async fn bound(&self, principal: &Principal) -> Result<Option<RunBinding>, RpcError> {
         let Some(run) = &principal.run else { return Ok(None) };
-        let events = self.assembly.journal.events(run, 0).await.map_err(|error| internal(&error))?;
-        let state = RunState::fold(&events).map_err(|error| internal(&error))?;
-        Ok(Some(state.start().binding.clone()))
+        match self.runs.going_on(run).await {
+            Ok(start) => Ok(Some(start.binding.clone())),
+            Err(NoRun::Unreadable(error)) => Err(internal(&*error)),
+            Err(no_run) => Err(RpcError::new(code::INVALID_REQUEST, no_run.to_string())),
+        }
     }
 }
 
@@ -163,15 +176,14 @@ impl Service for Gateway {
         for server in state.servers() {
             let lists = server.lists();
             let Some(facts) = &lists.facts else { continue };
-            for (beside, capability) in [
-                (Beside::Resources, json!({ "subscribe": true, "listChanged": true })),
-                (Beside::Prompts, json!({ "listChanged": true })),
-            ] {
-                if state.sees(principal, &server, beside) {
-                    capabilities[beside.word()] = capability;
-                    if facts.capabilities.root().get("completions").is_some() {
-                        capabilities["completions"] = json!({});
-                    }
+            let sees = |beside| state.sees(principal, &server, beside);
+            for beside in [Beside::Resources, Beside::Prompts].into_iter().filter(|beside| sees(*beside)) {
+                capabilities[beside.word()]["listChanged"] = json!(true);
+                if beside == Beside::Resources && sees(Beside::Subscriptions) {
+                    capabilities["resources"]["subscribe"] = json!(true);
+                }
+                if sees(Beside::Completions) {
+                    capabilities["completions"] = json!({});
                 }
             }
             // Of a server whose every thing is hidden from somebody, its name is too.
@@ -210,12 +222,15 @@ impl Service for Gateway {
                 "resources/list" | "resources/templates/list" | "prompts/list" => state.list_beside(&asked),
                 "resources/read" => Box::pin(state.read_resource(&asked)).await,
                 "prompts/get" => Box::pin(state.get_prompt(&asked)).await,
-                "completion/complete" => state.complete(&asked).await,
-                "resources/subscribe" => state.subscribe(&asked, "resources/subscribe").await,
-                "resources/unsubscribe" => state.subscribe(&asked, "resources/unsubscribe").await,
+                "completion/complete" => Box::pin(state.complete(&asked)).await,
                 method => Err(RpcError::method_not_found(method)),
             }
         })
+    }
+
+    fn subscribe(&self, asked: Asked) -> BoxFuture<'_, Result<Subscription, RpcError>> {
+        let state = self.state();
+        Box::pin(async move { Box::pin(state.subscribe(&asked)).await })
     }
 
     fn mirrors(&self, principal: &Principal, tool: &str) -> Option<Arc<Mirrors>> {
@@ -251,9 +266,15 @@ async fn pass_on(gateway: Weak<Gateway>, mut said: broadcast::Receiver<Said>) {
         let Some(gateway) = gateway.upgrade() else { return };
         let change = match said {
             Said::Changed { list, .. } => Change::List(list),
-            Said::Resource { server, params } => {
-                let Some(server) = gateway.state().server(&server) else { continue };
-                Change::Resource(server.settings().with_shown_uri(params.root(), "uri"))
+            Said::Resource { server, identity, params } => {
+                let state = gateway.state();
+                let Some(server) = state.server(&server) else { continue };
+                let user = match identity {
+                    Identity::Shared => None,
+                    Identity::User { tenant, user, .. } => Some((tenant, user)),
+                };
+                let params = state.scrubbed(server.settings().with_shown_uri(params.root(), "uri"));
+                Change::Resource { params, user }
             }
             Said::Log { server, params } => {
                 let message = gateway.state().scrubbed(params);

@@ -9,8 +9,10 @@
 //! `lockgate approvals` takes.
 
 pub mod auth;
+mod content;
 mod form;
 pub mod gateway;
 pub mod pages;
+mod runs;
 pub mod serve;
 pub mod tokens;

@@ -46,6 +46,9 @@ pub struct PagesOptions {
     pub session: Duration,
 }
 
+/// The tools as they are now: a file that changed may have others.
+pub type CurrentRegistry = Arc<dyn Fn() -> Arc<Registry> + Send + Sync>;
+
 /// The pages, and who is logged in to them.
 pub struct Pages {
     auth: Arc<Authenticator>,
@@ -72,11 +75,11 @@ struct Said {
 }
 
 impl Pages {
-    /// Pages over a journal's questions. `registry` says where a tool comes from.
+    /// Pages over a journal's questions. `registry` is asked each time where a tool comes from.
     pub fn new(
         auth: Arc<Authenticator>,
         journal: Arc<dyn Journal>,
-        registry: Arc<Registry>,
+        registry: CurrentRegistry,
         clock: Arc<dyn Clock>,
         options: PagesOptions,
     ) -> Self {

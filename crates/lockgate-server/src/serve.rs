@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lockgate::assembly::{Assembly, AssemblyError, Overrides, Servers, folder_of, open_journal};
-use lockgate::config::{AuthTable, ConfigError, DEFAULT_JOURNAL, RunFile, ServerTable};
+use lockgate::config::{ConfigError, DEFAULT_JOURNAL, RunFile, ServerTable};
 use lockgate::contract::ports::Journal;
 use lockgate::host::clock::SystemClock;
 use lockgate_mcp::oauth::Visits;
@@ -28,11 +28,11 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use self::callback::CALLBACK;
-use self::reload::{Reload, content_of, watch};
+use self::reload::{GLANCE, Reload, STEADY, read, watch};
 use self::routes::Routes;
 use crate::auth::{AuthError, Authenticator, BindRefused, check_bind};
 use crate::gateway::{Gateway, GatewayOptions};
-use crate::pages::{Pages, PagesOptions};
+use crate::pages::{CurrentRegistry, Pages, PagesOptions};
 
 /// Hears what an operator should know while the server runs.
 pub type Told = Arc<dyn Fn(&str) + Send + Sync>;
@@ -107,8 +107,7 @@ pub async fn over_http(
     stop: CancellationToken,
     ready: impl FnOnce(SocketAddr),
 ) -> Result<(), ServeError> {
-    let seen = content_of(&options.path);
-    let file = RunFile::read(&options.path).map_err(AssemblyError::from)?;
+    let (file, content, seen) = read(&options.path)?;
     let table = file.server.clone().unwrap_or_default();
     let auth_table = file.auth.clone().unwrap_or_default();
     let address = options.bind.map_or_else(|| address_of(&table, &options.path), Ok)?;
@@ -128,20 +127,27 @@ pub async fn over_http(
     let auth = Authenticator::new(&auth_table, &folder, subject, Arc::clone(&assembly.journal), Arc::new(SystemClock))?;
     let auth = Arc::new(auth);
     let gateway_options = gateway_options(&table, Some(public_url.clone()));
-    let pages = pages(&assembly, &auth, &auth_table, &public_url);
     let (notifier, servers) = (Arc::clone(&assembly.notifier), assembly.servers.clone());
+    let (kept, signs) = (Arc::clone(&assembly.journal), is_signed(&assembly.run_file));
     let gateway = Gateway::new(assembly, gateway_options);
+    let pages_options =
+        PagesOptions { signs, https: public_url.starts_with("https://"), session: auth_table.session() };
+    let current = Arc::clone(&gateway);
+    let registry: CurrentRegistry = Arc::new(move || current.registry());
+    let pages = Pages::new(Arc::clone(&auth), kept, registry, Arc::new(SystemClock), pages_options);
     let endpoint = Endpoint::new(Arc::clone(&gateway) as _, endpoint_options(&table, bound))?;
     let routes = Arc::new(Routes {
         endpoint: endpoint.clone(),
-        auth,
+        auth: Arc::clone(&auth),
         pages,
         visits,
         gateway: Arc::clone(&gateway),
         path: table.path().to_owned(),
     });
 
-    let reload = Reload { options: options.clone(), journal, gateway, dial, public_url: Some(public_url), file, seen };
+    let looking = tokio::spawn(look_again(endpoint.clone(), Arc::clone(&auth), stop.clone()));
+    let reload =
+        Reload { options: options.clone(), journal, gateway, dial, public_url: Some(public_url), file, content, seen };
     let watching = tokio::spawn(watch(reload, stop.clone()));
     ready(bound);
     let closing = {
@@ -153,8 +159,8 @@ pub async fn over_http(
     };
     let limits = ListenerLimits { grace: GRACE, ..ListenerLimits::default() };
     serve(listener, limits, move |request, _| Arc::clone(&routes).answer(request), stop.clone()).await;
-    // Both end once it stops.
-    let (_, reloaded) = (closing.await, watching.await);
+    // All end once it stops.
+    let (_, _, reloaded) = (closing.await, looking.await, watching.await);
     for servers in servers.into_iter().chain(reloaded.ok().flatten()) {
         servers.stop().await;
     }
@@ -168,17 +174,17 @@ pub async fn over_http(
 ///
 /// Nothing is served, and why.
 pub async fn over_stdio(options: ServeOptions, stop: CancellationToken) -> Result<(), ServeError> {
-    let seen = content_of(&options.path);
-    let file = RunFile::read(&options.path).map_err(AssemblyError::from)?;
+    let (file, content, seen) = read(&options.path)?;
     let table = file.server.clone().unwrap_or_default();
     let journal = journal_of(&file, &options)?;
     let dial: Arc<dyn Dial> = Arc::new(Connections);
     let assembly = open(&options, &journal, &file, &dial).await?;
-    let principal = Principal { subject: Arc::new(file.subject.subject()), credential: "stdio".to_owned(), run: None };
+    let principal =
+        Principal { subject: Arc::new(file.subject.subject()), credential: "stdio".to_owned(), run: None, until: None };
     let (notifier, servers) = (Arc::clone(&assembly.notifier), assembly.servers.clone());
     let public_url = table.public_url.clone();
     let gateway = Gateway::new(assembly, gateway_options(&table, public_url.clone()));
-    let reload = Reload { options, journal, gateway: Arc::clone(&gateway), dial, public_url, file, seen };
+    let reload = Reload { options, journal, gateway: Arc::clone(&gateway), dial, public_url, file, content, seen };
     let watching_stops = stop.child_token();
     let watching = tokio::spawn(watch(reload, watching_stops.clone()));
     let input = tokio::io::BufReader::new(tokio::io::stdin());
@@ -192,6 +198,23 @@ pub async fn over_stdio(options: ServeOptions, stop: CancellationToken) -> Resul
     }
     notifier.flush(TO_BE_TOLD).await;
     Ok(served?)
+}
+
+/// Looks at the credentials of those who were let in, each second and whenever their files change: what is taken back ends.
+async fn look_again(endpoint: Endpoint, auth: Arc<Authenticator>, stop: CancellationToken) {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = auth.changed() => {}
+            () = tokio::time::sleep(GLANCE) => {}
+        }
+        let mut standings = auth.standings();
+        if standings.are_unsure() {
+            tokio::time::sleep(STEADY).await;
+            standings = auth.standings();
+        }
+        endpoint.look_again(|principal| standings.of(principal));
+    }
 }
 
 fn address_of(table: &ServerTable, path: &Path) -> Result<SocketAddr, ServeError> {
@@ -247,13 +270,6 @@ fn endpoint_options(table: &ServerTable, bound: SocketAddr) -> Options {
     options
 }
 
-fn pages(assembly: &Assembly, auth: &Arc<Authenticator>, table: &AuthTable, public_url: &str) -> Pages {
-    let journal = &assembly.run_file.journal;
-    let options = PagesOptions {
-        signs: journal.sign_key_env.is_some() || journal.sign_key_file.is_some(),
-        https: public_url.starts_with("https://"),
-        session: table.session(),
-    };
-    let registry = Arc::clone(&assembly.registry);
-    Pages::new(Arc::clone(auth), Arc::clone(&assembly.journal), registry, Arc::new(SystemClock), options)
+fn is_signed(file: &RunFile) -> bool {
+    file.journal.sign_key_env.is_some() || file.journal.sign_key_file.is_some()
 }

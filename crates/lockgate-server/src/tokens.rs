@@ -31,6 +31,9 @@ pub use self::run::{RunKey, RunTokenRefused};
 /// How tokens of Lockgate's own begin.
 pub const PREFIX: &str = "lgt_";
 
+/// How what is bound to a token of a file begins.
+const CREDENTIAL: &str = "token:";
+
 /// What a file says of one token. It is an agent's, which calls, or a person's, who decides: never both.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -155,6 +158,11 @@ impl Token {
     /// Whether this is what was sent. It takes the same time whether it is or not.
     pub(crate) fn is(&self, sent: &str) -> bool {
         self.sha256.as_bytes().ct_eq(sha256(sent).as_bytes()).into()
+    }
+
+    /// What whoever comes in by it is bound to: another one of the same id, made after this one was revoked, goes on with nothing of its.
+    pub(crate) fn credential(&self) -> String {
+        format!("{CREDENTIAL}{}:{}", self.id, self.sha256.short(16))
     }
 
     /// Whether it is good no more.

@@ -155,7 +155,9 @@ impl Assembly {
         let place = folder_of(path);
         let mut warnings = Vec::new();
         let sign_key = sign_key(&run_file.journal, &folder)?;
-        let redactor: Arc<dyn Redactor> = Arc::new(scrubber(&run_file, &folder, sign_key.as_ref(), &mut warnings)?);
+        let learned = overrides.servers.as_ref().map(|servers| servers.learned());
+        let redactor: Arc<dyn Redactor> =
+            Arc::new(scrubber(&run_file, &folder, sign_key.as_ref(), learned, &mut warnings)?);
         let notifier = Notifier::new(targets(&run_file.notify, &place)?, Arc::clone(&redactor));
         let notifier = Arc::new(notifier.with_hooks(hooks::told_after(&run_file.hook, &place, &mut warnings)?));
         warnings.extend(run_file.approvals.too_few());

@@ -13,3 +13,4 @@ pub mod fixture;
 pub mod hostile;
 pub mod listen;
 pub mod load;
+pub mod one_tool;

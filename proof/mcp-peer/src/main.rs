@@ -13,6 +13,7 @@ use mcp_peer::fixture::{Era, Fixture};
 use mcp_peer::hostile::Hostile;
 use mcp_peer::listen::Listen;
 use mcp_peer::load::Load;
+use mcp_peer::one_tool::OneTool;
 
 /// Peers of the MCP gateway in tests.
 #[derive(Parser)]
@@ -65,8 +66,8 @@ impl Command {
     async fn run(self) -> Result<(), PeerError> {
         match self {
             Self::Serve { listen, era } => listen.serve(Fixture::new(era)).await,
-            Self::Echo { listen } => listen.serve(Echo::default()).await,
-            Self::Count { listen, file } => listen.serve(Count::new(file)).await,
+            Self::Echo { listen } => listen.serve(OneTool::new(Echo)).await,
+            Self::Count { listen, file } => listen.serve(OneTool::new(Count { file })).await,
             Self::Hostile(hostile) => tokio::task::block_in_place(|| hostile.serve()),
             Self::Load(load) => {
                 println!("{}", load.run().await?);

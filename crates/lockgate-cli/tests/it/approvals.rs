@@ -313,7 +313,10 @@ fn a_run_that_cannot_be_read_keeps_back_no_other_reminder() {
     let record = desk.run(&["approvals", "show", &broken, "--format", "json"]).json();
     let file = rusqlite::Connection::open(desk.path(".lockgate/journal.db")).unwrap();
     file.execute_batch("DROP TRIGGER event_is_never_rewritten").unwrap();
-    let altered = file.execute("UPDATE event SET data = '{' WHERE run_id = ?1", [record["run_id"].as_str().unwrap()]);
+    let altered = file.execute(
+        "UPDATE event SET data = '{' WHERE run = (SELECT place FROM run WHERE run_id = ?1)",
+        [record["run_id"].as_str().unwrap()],
+    );
     assert!(altered.unwrap() > 0);
     drop(file);
     let done = desk.run(&["approvals", "remind", "ticket.toml"]);

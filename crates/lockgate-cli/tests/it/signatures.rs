@@ -110,8 +110,7 @@ fn what_was_altered_is_not_gone_on_from() {
     // Somebody with the file and without the key turns the no into a yes.
     let file = rusqlite::Connection::open(desk.path(".lockgate/journal.db")).unwrap();
     file.execute_batch("DROP TRIGGER event_is_never_rewritten").unwrap();
-    let event =
-        "UPDATE event SET data = replace(data, 'denied', 'granted') WHERE run_id = ?1 AND kind = 'approval.decided'";
+    let event = "UPDATE event SET data = replace(data, 'denied', 'granted') WHERE run = (SELECT place FROM run WHERE run_id = ?1) AND kind = 'approval.decided'";
     assert_eq!(file.execute(event, [&run]).unwrap(), 1);
     file.execute("UPDATE approval SET state = 'granted' WHERE run_id = ?1", [&run]).unwrap();
     let entered = desk.entered("create_ticket.count");

@@ -1,7 +1,7 @@
 //! The key by which a provider recognises a call that it was sent before.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::digest::Digest;
 use crate::ids::CallId;
@@ -10,34 +10,39 @@ use crate::subject::Subject;
 /// Stable over all attempts of a call, different for every other, and no tenant can meet another's (C-16): `lg-` and 32
 /// hexadecimal digits, by [`Display`](fmt::Display). A caller's own key makes it the same for every call under that key.
 ///
-/// Worked out where it is written: most calls only read, and tell nobody.
+/// Worked out once, where it is written first: most calls only read, and tell nobody.
 #[derive(Clone)]
 pub struct IdempotencyKey {
     subject: Arc<Subject>,
     of: KeyOf,
+    hashed: OnceLock<Arc<str>>,
 }
 
 #[derive(Clone)]
 enum KeyOf {
     Call(CallId),
     Caller(String),
-    Known(String),
+    Attempt(String),
 }
 
 impl IdempotencyKey {
     /// The key of a call that is made on behalf of this subject.
     pub fn new(subject: Arc<Subject>, call_id: CallId) -> Self {
-        Self { subject, of: KeyOf::Call(call_id) }
+        Self::of(subject, KeyOf::Call(call_id))
     }
 
     /// The key of whatever a caller sends under its own key.
     pub fn of_caller(subject: Arc<Subject>, key: impl Into<String>) -> Self {
-        Self { subject, of: KeyOf::Caller(key.into()) }
+        Self::of(subject, KeyOf::Caller(key.into()))
     }
 
     /// The key that an earlier attempt had, as the journal has it: a further one has the same, whatever it was made of.
     pub fn of_attempt(subject: Arc<Subject>, written: impl Into<String>) -> Self {
-        Self { subject, of: KeyOf::Known(written.into()) }
+        Self::of(subject, KeyOf::Attempt(written.into()))
+    }
+
+    fn of(subject: Arc<Subject>, of: KeyOf) -> Self {
+        Self { subject, of, hashed: OnceLock::new() }
     }
 
     /// On whose behalf the call is made.
@@ -48,14 +53,18 @@ impl IdempotencyKey {
 
 impl fmt::Display for IdempotencyKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (tag, key) = match &self.of {
-            KeyOf::Call(call_id) => ("lockgate.idempotency.v1", call_id.as_str()),
-            KeyOf::Caller(key) => ("lockgate.idempotency.caller.v1", key.as_str()),
-            KeyOf::Known(written) => return formatter.write_str(written),
+        let hashed = |tag, key: &str| {
+            self.hashed.get_or_init(|| {
+                let tenant = &self.subject.tenant;
+                let text = format!("{}:{tenant}{key}", tenant.len());
+                format!("lg-{}", Digest::of_text(tag, &text).short(32)).into()
+            })
         };
-        let tenant = &self.subject.tenant;
-        let text = format!("{}:{tenant}{key}", tenant.len());
-        write!(formatter, "lg-{}", Digest::of_text(tag, &text).short(32))
+        formatter.write_str(match &self.of {
+            KeyOf::Call(call_id) => hashed("lockgate.idempotency.v1", call_id.as_str()),
+            KeyOf::Caller(key) => hashed("lockgate.idempotency.caller.v1", key),
+            KeyOf::Attempt(written) => written,
+        })
     }
 }
 

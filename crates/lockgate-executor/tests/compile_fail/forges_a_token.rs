@@ -10,8 +10,12 @@ fn validated<'g>(resolved: Resolved<'g>, arguments_digest: lockgate_contract::di
     Validated { resolved, arguments_digest, prepared: None }
 }
 
-fn authorized<'g>(validated: Validated<'g>, permission: lockgate_contract::effect::Permission) -> Authorized<'g> {
-    Authorized { validated, approval: None, policies: Vec::new(), permission, seen: Vec::new() }
+fn authorized<'g>(
+    validated: Validated<'g>,
+    key: lockgate_contract::tool::IdempotencyKey,
+    permission: lockgate_contract::effect::Permission,
+) -> Authorized<'g> {
+    Authorized { validated, key, approval: None, policies: Vec::new(), permission, seen: Vec::new() }
 }
 
 fn recorded<'g>(authorized: Authorized<'g>) -> Recorded<'g> {

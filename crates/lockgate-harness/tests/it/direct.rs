@@ -209,13 +209,13 @@ async fn a_direct_run_has_no_driver() {
 
 #[tokio::test(start_paused = true)]
 async fn a_direct_run_whose_caller_died_is_brought_to_its_end() {
-    // The commits of such a run: start, claim, result, end.
+    // The commits of such a run: start, claim, result with its end.
     let table = [
         (Fault::Dead(2), "look", "cancelled", RunStatus::Cancelled, 1), // a read leaves no trace of its start
         (Fault::Dead(2), "note", "cancelled", RunStatus::Cancelled, 0),
         (Fault::DeadAfter(2), "note", "outcome_unknown", RunStatus::NeedsReconciliation, 0),
         (Fault::Dead(3), "note", "outcome_unknown", RunStatus::NeedsReconciliation, 1),
-        (Fault::Dead(4), "note", "ok", RunStatus::Completed, 1),
+        (Fault::DeadAfter(3), "note", "ok", RunStatus::Completed, 1),
     ];
     for (fault, tool, expected, status, entries) in table {
         let mut bench = Bench::new([]);

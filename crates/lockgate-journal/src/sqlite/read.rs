@@ -7,7 +7,8 @@ use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{ApprovalFilter, Count, JournalError, KeyHolder, Per, RunFilter, RunRecord};
 use lockgate_contract::run::RunStatus;
 use lockgate_contract::time::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
+use rusqlite::types::ToSqlOutput;
+use rusqlite::{Connection, OptionalExtension as _, Params, Row, ToSql, params};
 
 use super::connection::settings;
 use super::fault::storage;
@@ -23,27 +24,33 @@ pub(super) fn run(connection: &Connection, run: &RunId) -> Result<Option<RunReco
     one(connection, &format!("{RUN} WHERE run_id = ?1"), [run.as_str()], run_row)
 }
 
-/// Fails when there is no such run.
-pub(super) fn require_run(connection: &Connection, run: &RunId) -> Result<(), JournalError> {
-    one(connection, "SELECT 1 FROM run WHERE run_id = ?1", [run.as_str()], |_| Ok(()))?
+/// A run's row, as its events and calls name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RunPlace(pub(super) i64);
+
+impl ToSql for RunPlace {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.0.to_sql()
+    }
+}
+
+/// Where a run is, and how often the right to drive it was taken.
+pub(super) fn place(connection: &Connection, run: &RunId) -> Result<(RunPlace, u64), JournalError> {
+    let sql = "SELECT place, epoch FROM run WHERE run_id = ?1";
+    one(connection, sql, [run.as_str()], |row| Ok((RunPlace(get(row, 0)?), number(get(row, 1)?)?)))?
         .ok_or_else(|| JournalError::NoSuchRun(run.clone()))
 }
 
-/// How often the right to drive a run was taken.
-pub(super) fn epoch(connection: &Connection, run: &RunId) -> Result<Option<u64>, JournalError> {
-    one(connection, "SELECT epoch FROM run WHERE run_id = ?1", [run.as_str()], |row| number(get(row, 0)?))
-}
-
 /// The step that a run is in.
-pub(super) fn step(connection: &Connection, run: &RunId) -> Result<u32, JournalError> {
-    let sql = "SELECT coalesce(max(step), 0) FROM event WHERE run_id = ?1";
-    Ok(one(connection, sql, [run.as_str()], |row| get(row, 0))?.unwrap_or(0))
+pub(super) fn step(connection: &Connection, run: RunPlace) -> Result<u32, JournalError> {
+    let sql = "SELECT coalesce(max(step), 0) FROM event WHERE run = ?1";
+    Ok(one(connection, sql, [run], |row| get(row, 0))?.unwrap_or(0))
 }
 
 /// Where a call stands.
-pub(super) fn call(connection: &Connection, run: &RunId, call: &CallId) -> Result<Option<StoredCall>, JournalError> {
-    let sql = "SELECT state, attempt FROM call WHERE run_id = ?1 AND call_id = ?2";
-    one(connection, sql, [run.as_str(), call.as_str()], |row| {
+pub(super) fn call(connection: &Connection, run: RunPlace, call: &CallId) -> Result<Option<StoredCall>, JournalError> {
+    let sql = "SELECT state, attempt FROM call WHERE run = ?1 AND call_id = ?2";
+    one(connection, sql, params![run, call.as_str()], |row| {
         let state: String = get(row, 0)?;
         Ok(StoredCall { state: call_state(&state)?, attempt: get(row, 1)? })
     })
@@ -70,7 +77,7 @@ pub(super) fn key_holder(
 /// How many calls count, but for this one.
 pub(super) fn admitted(
     connection: &Connection,
-    run: &RunId,
+    run: RunPlace,
     call: &CallId,
     subject: &str,
     count: &Count,
@@ -81,7 +88,7 @@ pub(super) fn admitted(
         Per::Subject | Per::Tenant => ADMITTED,
     };
     let parameters = params![
-        run.as_str(),
+        run,
         call.as_str(),
         count.since(now).as_millis(),
         count.tool,
@@ -96,14 +103,14 @@ pub(super) fn admitted(
 /// Calls of the tenant of run `?1`, but for call `?2` of that run.
 pub(super) const ADMITTED: &str = "
     SELECT count(*) FROM call
-    WHERE started_at IS NOT NULL AND started_at > ?3 AND (run_id <> ?1 OR call_id <> ?2)
+    WHERE started_at IS NOT NULL AND started_at > ?3 AND (run <> ?1 OR call_id <> ?2)
       AND (?4 IS NULL OR tool_name = ?4) AND (?5 IS NULL OR effect = ?5) AND (?6 IS NULL OR subject = ?6)
-      AND (SELECT tenant FROM run WHERE run.run_id = call.run_id) = (SELECT tenant FROM run WHERE run.run_id = ?1)";
+      AND (SELECT tenant FROM run WHERE place = call.run) = (SELECT tenant FROM run WHERE place = ?1)";
 
 /// The same for the run alone.
 pub(super) const ADMITTED_OF_RUN: &str = "
     SELECT count(*) FROM call
-    WHERE run_id = ?1 AND call_id <> ?2 AND started_at > ?3
+    WHERE run = ?1 AND call_id <> ?2 AND started_at > ?3
       AND (?4 IS NULL OR tool_name = ?4) AND (?5 IS NULL OR effect = ?5) AND (?6 IS NULL OR subject = ?6)";
 
 /// Runs, newest first.
@@ -121,14 +128,14 @@ pub(super) fn ready(connection: &Connection, limit: u32, now: Timestamp) -> Resu
            AND CASE
                WHEN status IS NULL THEN TRUE
                WHEN status = 'needs_reconciliation' THEN NOT EXISTS (
-                   SELECT 1 FROM call WHERE call.run_id = run.run_id AND call.state = 'unknown')
+                   SELECT 1 FROM call WHERE call.run = run.place AND call.state = 'unknown')
                ELSE kind = 'agent' AND EXISTS (
                    SELECT 1 FROM approval
                    WHERE approval.run_id = run.run_id
                      AND (state IN ('granted', 'denied', 'withdrawn') OR state = 'pending' AND expires_at <= ?2)
                      AND NOT EXISTS (
                          SELECT 1 FROM call
-                         WHERE call.run_id = run.run_id AND call.call_id = question ->> 'call_id'
+                         WHERE call.run = run.place AND call.call_id = question ->> 'call_id'
                            AND call.state IN ('unknown', 'settled'))
                      AND NOT EXISTS (
                          SELECT 1 FROM approval AS other
@@ -142,10 +149,9 @@ pub(super) fn ready(connection: &Connection, limit: u32, now: Timestamp) -> Resu
 
 /// The events of a run after `after`.
 pub(super) fn events(connection: &Connection, run: &RunId, after: u64) -> Result<Vec<Event>, JournalError> {
-    require_run(connection, run)?;
-    let sql =
-        "SELECT seq, at, kind, v, step, call_id, data, hash FROM event WHERE run_id = ?1 AND seq > ?2 ORDER BY seq";
-    all(connection, sql, params![run.as_str(), column(after)], |row| {
+    let (place, _) = self::place(connection, run)?;
+    let sql = "SELECT seq, at, kind, v, step, call_id, data, hash FROM event WHERE run = ?1 AND seq > ?2 ORDER BY seq";
+    all(connection, sql, params![place, column(after)], |row| {
         let seq = number(get(row, 0)?)?;
         let kind: String = get(row, 2)?;
         let call: Option<String> = get(row, 5)?;

@@ -20,6 +20,7 @@ const MIGRATIONS: &[Migration] = &[
         name: "approvers_and_quotas",
         sql: include_str!("migrations/0005_approvers_and_quotas.sql"),
     },
+    Migration { version: 6, name: "run_numbers", sql: include_str!("migrations/0006_run_numbers.sql") },
 ];
 
 /// Marks a file as a Lockgate journal (`LKGT`), in the place that SQLite's file format keeps for that.
@@ -119,3 +120,6 @@ fn applied(connection: &Connection) -> rusqlite::Result<Vec<(u32, String)>> {
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

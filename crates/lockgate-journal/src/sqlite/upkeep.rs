@@ -5,16 +5,17 @@ use std::sync::Arc;
 use lockgate_contract::approval::{Approval, ApprovalState};
 use lockgate_contract::ids::{ApprovalId, ArtifactId, CallId, RunId};
 use lockgate_contract::ports::{
-    BoxFuture, CallState, Compaction, JournalError, JournalStats, KeptCall, KeptKey, KeptQuestion, KeptRun, Prune,
-    Pruned, StoredArtifact, Upkeep,
+    BoxFuture, Compaction, JournalError, JournalStats, KeptCall, KeptKey, KeptQuestion, KeptRun, Prune, Pruned,
+    StoredArtifact, Upkeep,
 };
 use lockgate_contract::run::RunStatus;
 use lockgate_contract::time::Timestamp;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row, ToSql, params};
 
 use super::checkpoint::Log;
 use super::connection::Place;
 use super::fault::storage;
+use super::read::RunPlace;
 use super::read::{all, get, one};
 use super::write::execute;
 use super::{SqliteJournal, hold, read, schema};
@@ -76,6 +77,7 @@ impl Upkeep for SqliteJournal {
 fn export(connection: &Connection, run: &RunId) -> Result<KeptRun, JournalError> {
     let unknown = || JournalError::NoSuchRun(run.clone());
     let record = read::run(connection, run)?.ok_or_else(unknown)?;
+    let (place, epoch) = read::place(connection, run)?;
     let id = [run.as_str()];
     Ok(KeptRun {
         run_id: record.run_id,
@@ -83,7 +85,7 @@ fn export(connection: &Connection, run: &RunId) -> Result<KeptRun, JournalError>
         kind: record.kind,
         title: record.title,
         status: record.status,
-        epoch: read::epoch(connection, run)?.ok_or_else(unknown)?,
+        epoch,
         created_at: record.created_at,
         updated_at: record.updated_at,
         events: read::events(connection, run, 0)?,
@@ -98,8 +100,8 @@ fn export(connection: &Connection, run: &RunId) -> Result<KeptRun, JournalError>
             connection,
             "SELECT call_id, state, attempt, step, tool_name, effect, arguments_digest, idempotency_key, approval_id,
                     started_at, settled_at, subject
-             FROM call WHERE run_id = ?1 ORDER BY call_id",
-            id,
+             FROM call WHERE run = ?1 ORDER BY call_id",
+            [place],
             call_row,
         )?,
         artifacts: all(
@@ -179,14 +181,15 @@ fn import(connection: &Connection, run: &KeptRun, now: Timestamp) -> Result<(), 
     if made == 0 {
         return Err(JournalError::Exists(run.run_id.to_string()));
     }
+    let place = RunPlace(connection.last_insert_rowid());
     for event in &run.events {
-        super::write::insert_event(connection, event)?;
+        super::write::insert_event(connection, place, event)?;
     }
     for (question, approval) in run.questions.iter().zip(&asked) {
         import_question(connection, question, approval)?;
     }
     for call in &run.calls {
-        import_call(connection, &run.run_id, call)?;
+        import_call(connection, place, call)?;
     }
     for artifact in &run.artifacts {
         execute(
@@ -226,14 +229,14 @@ fn import_question(connection: &Connection, kept: &KeptQuestion, approval: &Appr
     if asked == 0 { Err(JournalError::Exists(approval.approval_id.to_string())) } else { Ok(()) }
 }
 
-fn import_call(connection: &Connection, run: &RunId, call: &KeptCall) -> Result<(), JournalError> {
+fn import_call(connection: &Connection, run: RunPlace, call: &KeptCall) -> Result<(), JournalError> {
     execute(
         connection,
-        "INSERT INTO call (run_id, call_id, state, attempt, step, tool_name, effect, arguments_digest, idempotency_key,
+        "INSERT INTO call (run, call_id, state, attempt, step, tool_name, effect, arguments_digest, idempotency_key,
                            approval_id, started_at, settled_at, subject)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
         params![
-            run.as_str(),
+            run,
             call.call_id.as_str(),
             call.state.word(),
             call.attempt,
@@ -270,9 +273,10 @@ fn import_key(connection: &Connection, run: &RunId, key: &KeptKey, now: Timestam
 fn examine(connection: &Connection, prune: &Prune, is_driven: bool, now: Timestamp) -> Result<Pruned, JournalError> {
     let run = &prune.run_id;
     let record = read::run(connection, run)?.ok_or_else(|| JournalError::NoSuchRun(run.clone()))?;
-    let there = |sql: &str, parameters: &[&dyn rusqlite::ToSql]| {
+    let there = |sql: &str, parameters: &[&dyn ToSql]| {
         one(connection, sql, parameters, |row| get::<bool>(row, 0)).map(Option::unwrap_or_default)
     };
+    let (place, _) = read::place(connection, run)?;
     let (id, at) = (run.as_str(), now.as_millis());
     let standing = Standing {
         status: record.status,
@@ -285,8 +289,8 @@ fn examine(connection: &Connection, prune: &Prune, is_driven: bool, now: Timesta
             &[&id, &at],
         )?,
         has_unknown_effect: there(
-            "SELECT EXISTS (SELECT 1 FROM call WHERE run_id = ?1 AND state IN ('running', 'unknown'))",
-            &[&id],
+            "SELECT EXISTS (SELECT 1 FROM call WHERE run = ?1 AND state IN ('running', 'unknown'))",
+            &[&place],
         )?,
         has_live_key: there(
             "SELECT EXISTS (SELECT 1 FROM caller_key WHERE run_id = ?1 AND expires_at > ?2)",
@@ -299,8 +303,17 @@ fn examine(connection: &Connection, prune: &Prune, is_driven: bool, now: Timesta
 fn remove(connection: &Connection, prune: &Prune, is_driven: bool, now: Timestamp) -> Result<Pruned, JournalError> {
     let pruned = examine(connection, prune, is_driven, now)?;
     if pruned == Pruned::Removed && !prune.dry_run {
-        for table in ["caller_key", "call", "approval", "artifact", "event", "run"] {
-            execute(connection, &format!("DELETE FROM {table} WHERE run_id = ?1"), [prune.run_id.as_str()])?;
+        let (place, _) = read::place(connection, &prune.run_id)?;
+        for (table, run) in [
+            ("caller_key", "run_id"),
+            ("call", "run"),
+            ("approval", "run_id"),
+            ("artifact", "run_id"),
+            ("event", "run"),
+            ("run", "place"),
+        ] {
+            let named: &dyn ToSql = if run == "run_id" { &prune.run_id.as_str() } else { &place };
+            execute(connection, &format!("DELETE FROM {table} WHERE {run} = ?1"), [named])?;
         }
     }
     Ok(pruned)
@@ -326,7 +339,7 @@ fn pages(connection: &Connection, count: &str) -> Result<u64, JournalError> {
 }
 
 fn stats(connection: &Connection, now: Timestamp) -> Result<JournalStats, JournalError> {
-    let count = |sql: &str, parameters: &[&dyn rusqlite::ToSql]| -> Result<u64, JournalError> {
+    let count = |sql: &str, parameters: &[&dyn ToSql]| -> Result<u64, JournalError> {
         number(one(connection, sql, parameters, |row| get::<i64>(row, 0))?.unwrap_or_default())
     };
     let by_status = "SELECT status, count(*) FROM run GROUP BY status ORDER BY status";
@@ -347,11 +360,8 @@ fn stats(connection: &Connection, now: Timestamp) -> Result<JournalStats, Journa
             "SELECT count(*) FROM approval WHERE state IN (?1, ?2) AND expires_at > ?3",
             &[&ApprovalState::Pending.word(), &ApprovalState::Granted.word(), &now.as_millis()],
         )?,
-        // Both conditions, so that the index over few of many is used.
-        unknown_effects: count(
-            "SELECT count(*) FROM call WHERE state IN ('running', 'unknown') AND state = ?1",
-            &[&CallState::Unknown.word()],
-        )?,
+        // The condition of the index `call_unknown`, word by word: so it is used.
+        unknown_effects: count("SELECT count(*) FROM call WHERE state = 'unknown'", &[])?,
         keys: count("SELECT count(*) FROM caller_key", &[])?,
         oldest: time("SELECT min(created_at) FROM run")?,
         newest: time("SELECT max(updated_at) FROM run")?,

@@ -12,10 +12,10 @@ use lockgate_contract::ports::{
     StoredArtifact,
 };
 use lockgate_contract::time::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, Params, params};
+use rusqlite::{Connection, Params, params};
 
 use super::fault::storage;
-use super::read;
+use super::read::{self, RunPlace};
 use crate::rules::{self, Decided, StatusChange};
 use crate::stored;
 
@@ -45,23 +45,19 @@ pub(super) fn create_run(
         return Err(JournalError::Exists(lease.run_id.to_string()));
     }
     reach(Point::CreateRun);
-    let appended = append(connection, &lease, vec![run.started], now)?;
+    let place = RunPlace(connection.last_insert_rowid());
+    let appended = add(connection, &lease, place, vec![run.started], now)?;
     Ok((lease, appended))
 }
 
 /// Shuts out whoever drove the run before.
 pub(super) fn take_lease(connection: &Connection, run: &RunId, now: Timestamp) -> Result<Lease, JournalError> {
-    let epoch = connection
-        .prepare_cached("UPDATE run SET epoch = epoch + 1 WHERE run_id = ?1 RETURNING epoch")
-        .map_err(storage)?
-        .query_row([run.as_str()], |row| row.get(0))
-        .optional()
-        .map_err(storage)?
-        .ok_or_else(|| JournalError::NoSuchRun(run.clone()))?;
+    let (place, before) = read::place(connection, run)?;
+    let lease = Lease { run_id: run.clone(), epoch: before + 1 };
+    execute(connection, "UPDATE run SET epoch = ?2 WHERE place = ?1", params![place, stored::column(lease.epoch)])?;
     reach(Point::HoldLease);
-    let lease = Lease { run_id: run.clone(), epoch: stored::number(epoch)? };
-    let step = read::step(connection, run)?;
-    append(connection, &lease, vec![rules::lease_taken(lease.epoch, step, rules::holder())], now)?;
+    let step = read::step(connection, place)?;
+    add(connection, run, place, vec![rules::lease_taken(lease.epoch, step, rules::holder())], now)?;
     Ok(lease)
 }
 
@@ -78,38 +74,44 @@ pub(super) fn append(
     events: Vec<NewEvent>,
     now: Timestamp,
 ) -> Result<Appended, JournalError> {
-    require_lease(connection, lease)?;
-    add(connection, lease, events, now)
+    let place = require_lease(connection, lease)?;
+    add(connection, lease, place, events, now)
 }
 
 /// Adds events to a run, for whoever has the right to.
-fn add(connection: &Connection, run: &RunId, events: Vec<NewEvent>, now: Timestamp) -> Result<Appended, JournalError> {
+fn add(
+    connection: &Connection,
+    run: &RunId,
+    place: RunPlace,
+    events: Vec<NewEvent>,
+    now: Timestamp,
+) -> Result<Appended, JournalError> {
     if events.is_empty() {
         return Ok(Vec::new());
     }
-    let (first, head) = take_numbers(connection, run, &events, now)?;
+    let (first, head) = take_numbers(connection, place, &events, now)?;
     reach(Point::AppendNumbers);
     let mut appended: Appended =
         (first..).zip(events).map(|(seq, event)| event.numbered(run.clone(), seq, now)).collect();
     if let Some(head) = head {
         let head = rules::tie(head, &mut appended).to_string();
-        execute(connection, "UPDATE run SET head = ?2 WHERE run_id = ?1", params![run.as_str(), head])?;
+        execute(connection, "UPDATE run SET head = ?2 WHERE place = ?1", params![place, head])?;
     }
     for event in &appended {
-        insert_event(connection, event)?;
+        insert_event(connection, place, event)?;
         reach(Point::AppendEvent);
     }
     Ok(appended)
 }
 
 /// Writes an event under the number that it has.
-pub(super) fn insert_event(connection: &Connection, event: &Event) -> Result<(), JournalError> {
+pub(super) fn insert_event(connection: &Connection, run: RunPlace, event: &Event) -> Result<(), JournalError> {
     execute(
         connection,
-        "INSERT INTO event (run_id, seq, at, kind, v, step, call_id, data, hash)
+        "INSERT INTO event (run, seq, at, kind, v, step, call_id, data, hash)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         params![
-            event.run_id.as_str(),
+            run,
             stored::column(event.seq),
             event.at.as_millis(),
             event.kind.word(),
@@ -123,16 +125,12 @@ pub(super) fn insert_event(connection: &Connection, event: &Event) -> Result<(),
     Ok(())
 }
 
-/// Fails for a driver whose run was taken over.
+/// Where the run is. Fails for a driver whose run was taken over.
 ///
 /// INVARIANT: asked inside the transaction that writes, which holds the file's only write lock.
-fn require_lease(connection: &Connection, lease: &Lease) -> Result<(), JournalError> {
-    if holds(connection, lease)? { Ok(()) } else { Err(JournalError::Fenced { run: lease.run_id.clone() }) }
-}
-
-fn holds(connection: &Connection, lease: &Lease) -> Result<bool, JournalError> {
-    let epoch = read::epoch(connection, lease)?.ok_or_else(|| JournalError::NoSuchRun(lease.run_id.clone()))?;
-    Ok(epoch == lease.epoch)
+fn require_lease(connection: &Connection, lease: &Lease) -> Result<RunPlace, JournalError> {
+    let (place, epoch) = read::place(connection, lease)?;
+    if epoch == lease.epoch { Ok(place) } else { Err(JournalError::Fenced { run: lease.run_id.clone() }) }
 }
 
 /// Raises the run's counter, and answers with the first of the numbers that were taken, and with the hash of the event before
@@ -142,7 +140,7 @@ fn holds(connection: &Connection, lease: &Lease) -> Result<bool, JournalError> {
 /// transaction, which holds the file's only write lock.
 fn take_numbers(
     connection: &Connection,
-    run: &RunId,
+    run: RunPlace,
     events: &[NewEvent],
     now: Timestamp,
 ) -> Result<(u64, Option<Digest>), JournalError> {
@@ -156,14 +154,12 @@ fn take_numbers(
         .prepare_cached(
             "UPDATE run
              SET next_seq = next_seq + ?2, updated_at = ?3, status = CASE WHEN ?4 THEN ?5 ELSE status END
-             WHERE run_id = ?1
+             WHERE place = ?1
              RETURNING next_seq - ?2, head",
         )
         .map_err(storage)?
-        .query_row(params![run.as_str(), count, now.as_millis(), changes, status], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()
-        .map_err(storage)?
-        .ok_or_else(|| JournalError::NoSuchRun(run.clone()))?;
+        .query_row(params![run, count, now.as_millis(), changes, status], |row| Ok((row.get(0)?, row.get(1)?)))
+        .map_err(storage)?;
     Ok((stored::number(first)?, head.map(|head| stored::digest(&head)).transpose()?))
 }
 
@@ -175,10 +171,10 @@ pub(super) fn ask(
     events: Vec<NewEvent>,
     now: Timestamp,
 ) -> Result<Appended, JournalError> {
-    require_lease(connection, lease)?;
+    let place = require_lease(connection, lease)?;
     insert_question(connection, &rules::asked(approval, lease))?;
     reach(Point::AskApproval);
-    add(connection, lease, events, now)
+    add(connection, lease, place, events, now)
 }
 
 /// Keeps a question that nobody has decided.
@@ -213,22 +209,25 @@ pub(super) fn claim(
     events: Vec<NewEvent>,
     now: Timestamp,
 ) -> Result<Appended, ClaimRefused> {
-    require_lease(connection, lease)?;
+    let place = require_lease(connection, lease)?;
     reach(Point::ClaimLease);
+    if claim.attempt == 0 {
+        return Err(ClaimRefused::AlreadyClaimed);
+    }
     // Before the rest: whoever repeats a claim is told that it was made, not that the approval is gone.
     let taken = execute(
         connection,
-        "INSERT INTO call (run_id, call_id, state, attempt, step, tool_name, effect, arguments_digest, idempotency_key,
+        "INSERT INTO call (run, call_id, state, attempt, step, tool_name, effect, arguments_digest, idempotency_key,
                            approval_id, subject, started_at)
-         SELECT ?1, ?2, 'running', ?3, ?4, ?5, ?6, ?7, ?8, NULL, ?10, ?9 WHERE ?3 > 0
-         ON CONFLICT (run_id, call_id) DO UPDATE
+         VALUES (?1, ?2, 'running', ?3, ?4, ?5, ?6, ?7, ?8, NULL, ?10, ?9)
+         ON CONFLICT (run, call_id) DO UPDATE
          SET state = 'running', attempt = excluded.attempt, step = excluded.step, tool_name = excluded.tool_name,
              effect = excluded.effect, arguments_digest = excluded.arguments_digest,
              idempotency_key = excluded.idempotency_key, approval_id = NULL, subject = excluded.subject,
              started_at = excluded.started_at
          WHERE state IN ('running', 'open') AND attempt < excluded.attempt",
         params![
-            lease.as_str(),
+            place,
             claim.call_id.as_str(),
             claim.attempt,
             claim.step,
@@ -244,7 +243,7 @@ pub(super) fn claim(
         return Err(ClaimRefused::AlreadyClaimed);
     }
     reach(Point::ClaimCall);
-    let admitted = |count| read::admitted(connection, lease, &claim.call_id, &claim.subject, count, now);
+    let admitted = |count| read::admitted(connection, place, &claim.call_id, &claim.subject, count, now);
     for quota in &claim.quotas {
         rules::within_quota(quota, admitted(&quota.count)?)?;
     }
@@ -269,12 +268,12 @@ pub(super) fn claim(
         reach(Point::ClaimApprovalConsumed);
         execute(
             connection,
-            "UPDATE call SET approval_id = ?3 WHERE run_id = ?1 AND call_id = ?2",
-            params![lease.as_str(), claim.call_id.as_str(), approval.as_str()],
+            "UPDATE call SET approval_id = ?3 WHERE run = ?1 AND call_id = ?2",
+            params![place, claim.call_id.as_str(), approval.as_str()],
         )?;
         reach(Point::ClaimApprovalNoted);
     }
-    Ok(add(connection, lease, events, now)?)
+    Ok(add(connection, lease, place, events, now)?)
 }
 
 /// Keeps a caller's key for a call, unless another request has it.
@@ -312,9 +311,9 @@ pub(super) fn settle(
     events: Vec<NewEvent>,
     now: Timestamp,
 ) -> Result<Appended, JournalError> {
-    let holds = holds(connection, lease)?;
-    let stored = read::call(connection, lease, &settling.call_id)?;
-    let settlement = rules::settlement(stored, lease, settling, holds, events)?;
+    let (place, epoch) = read::place(connection, lease)?;
+    let stored = read::call(connection, place, &settling.call_id)?;
+    let settlement = rules::settlement(stored, lease, settling, epoch == lease.epoch, events)?;
     reach(Point::SettleRead);
     if let Some(artifact) = &settling.artifact {
         keep(connection, lease, artifact)?;
@@ -323,10 +322,10 @@ pub(super) fn settle(
     if let Some(state) = settlement.state {
         execute(
             connection,
-            "INSERT INTO call (run_id, call_id, state, attempt, settled_at) VALUES (?1, ?2, ?3, ?4, ?5)
-             ON CONFLICT (run_id, call_id) DO UPDATE
+            "INSERT INTO call (run, call_id, state, attempt, settled_at) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (run, call_id) DO UPDATE
              SET state = excluded.state, attempt = max(attempt, excluded.attempt), settled_at = excluded.settled_at",
-            params![lease.as_str(), settling.call_id.as_str(), state.word(), settling.attempt, now.as_millis(),],
+            params![place, settling.call_id.as_str(), state.word(), settling.attempt, now.as_millis()],
         )?;
         reach(Point::SettleCall);
         // Nobody is asked about a call that has its result: the same as `rules::withdraw_if_open`.
@@ -338,7 +337,7 @@ pub(super) fn settle(
         )?;
         reach(Point::SettleApprovals);
     }
-    add(connection, lease, settlement.events, now)
+    add(connection, lease, place, settlement.events, now)
 }
 
 /// Writes what was found out about a call.
@@ -349,15 +348,15 @@ pub(super) fn reconcile(
     events: Vec<NewEvent>,
     now: Timestamp,
 ) -> Result<Appended, JournalError> {
-    require_lease(connection, lease)?;
-    let state = rules::reconciled(read::call(connection, lease, call)?, call, &events)?;
+    let place = require_lease(connection, lease)?;
+    let state = rules::reconciled(read::call(connection, place, call)?, call, &events)?;
     execute(
         connection,
-        "UPDATE call SET state = ?3 WHERE run_id = ?1 AND call_id = ?2",
-        params![lease.as_str(), call.as_str(), state.word()],
+        "UPDATE call SET state = ?3 WHERE run = ?1 AND call_id = ?2",
+        params![place, call.as_str(), state.word()],
     )?;
     reach(Point::ReconcileCall);
-    add(connection, lease, events, now)
+    add(connection, lease, place, events, now)
 }
 
 /// Keeps an artifact once. Its id is made from its content, so the same id comes with the same text, or something is wrong.
@@ -390,7 +389,8 @@ pub(super) fn decide(
             keep_answer(connection, asked)?;
         }
     }
-    add(connection, &stored.run_id, verdict.events, now)?;
+    let (place, _) = read::place(connection, &stored.run_id)?;
+    add(connection, &stored.run_id, place, verdict.events, now)?;
     Ok(verdict.answer.map(Decided::into_standing))
 }
 

@@ -9,6 +9,7 @@
 //!                               │ COMMIT ──► fsync                                                 │
 //!                               └──────────────────────────────────────────────────────────────────┘
 //!                 then the replies: 1 its answer, 2 its refusal, 3 its answer
+//!                 a request that is alone needs no savepoint: its refusal is ROLLBACK
 //!
 //!   before COMMIT      a failure of one request    that request alone: its refusal, or Unavailable
 //!                      the transaction is lost     all: Unavailable; nothing was written
@@ -361,8 +362,14 @@ impl Desk {
         let may_wait = group.iter().all(|request| request.durable() == Durable::Next);
         self.wait_for(if may_wait { Durable::Next } else { Durable::Now }, connection)?;
         take_the_file(connection, group)?;
-        for request in group {
-            self.attempt(connection, &mut **request)?;
+        if let [alone] = &mut group[..] {
+            if !self.attempt(connection, &mut **alone)? {
+                return execute(connection, "ROLLBACK").map_err(before);
+            }
+        } else {
+            for request in group {
+                self.attempt_among_others(connection, &mut **request)?;
+            }
         }
         reach(Point::CommitBefore);
         match execute(connection, "COMMIT") {
@@ -377,20 +384,28 @@ impl Desk {
     }
 
     /// One request in its savepoint: a bad one fails alone.
-    fn attempt(&self, connection: &Connection, request: &mut dyn Request) -> Result<(), Failed> {
+    fn attempt_among_others(&self, connection: &Connection, request: &mut dyn Request) -> Result<(), Failed> {
         execute(connection, "SAVEPOINT request").map_err(before)?;
-        if !request.work(connection, self.clock.now()) {
-            let is_full = request.failure() == full().to_string();
-            if is_full && (connection.is_autocommit() || request.purpose() == Purpose::End) {
-                return Err(Failed::Full);
-            }
-            if connection.is_autocommit() {
-                // SQLite gave the whole transaction up, as it does when the disk is broken.
-                return Err(Failed::Before(JournalError::Unavailable(request.failure())));
-            }
+        if !self.attempt(connection, request)? {
             execute(connection, "ROLLBACK TO request").map_err(before)?;
         }
         execute(connection, "RELEASE request").map_err(before)
+    }
+
+    /// Does what is asked for. Answers whether what it wrote stays, which is the caller's to undo otherwise.
+    fn attempt(&self, connection: &Connection, request: &mut dyn Request) -> Result<bool, Failed> {
+        if request.work(connection, self.clock.now()) {
+            return Ok(true);
+        }
+        let is_full = request.failure() == full().to_string();
+        if is_full && (connection.is_autocommit() || request.purpose() == Purpose::End) {
+            return Err(Failed::Full);
+        }
+        if connection.is_autocommit() {
+            // SQLite gave the whole transaction up, as it does when the disk is broken.
+            return Err(Failed::Before(JournalError::Unavailable(request.failure())));
+        }
+        Ok(false)
     }
 }
 

@@ -140,7 +140,7 @@ async fn it_says_what_it_is_set_to() {
     assert_eq!(fact(&facts, "kind"), "sqlite");
     assert_eq!(fact(&facts, "path"), path.to_str().unwrap());
     assert_eq!(fact(&facts, "url"), format!("sqlite:{}", path.display()));
-    assert_eq!(fact(&facts, "schema_version"), "5");
+    assert_eq!(fact(&facts, "schema_version"), "6");
     assert_eq!(fact(&facts, "sqlite_version"), rusqlite::version());
     assert_eq!(fact(&facts, "journal_mode"), "wal");
     assert_eq!(fact(&facts, "synchronous"), "full");

@@ -19,7 +19,7 @@ use lockgate_contract::ports::BoxFuture;
 use lockgate_contract::subject::Subject;
 use lockgate_mcp::client::List;
 use lockgate_mcp::server::http::{Endpoint, ListenerLimits, Options, serve};
-use lockgate_mcp::server::{Asked, Change, Facts, Principal, Service, stdio};
+use lockgate_mcp::server::{Asked, Change, Facts, Principal, Service, Subscription, stdio};
 use lockgate_mcp::wire::{Mirrors, RpcError, key};
 use serde_json::{Value, json};
 use tokio::io::BufReader;
@@ -64,7 +64,6 @@ impl Service for Suite {
                 "resources/list" => Ok(json!({"resources": resources::list()})),
                 "resources/templates/list" => Ok(json!({"resourceTemplates": resources::templates()})),
                 "resources/read" => resources::read(&params, asked.peer.version()),
-                "resources/subscribe" | "resources/unsubscribe" => Ok(json!({})),
                 "completion/complete" => {
                     Ok(json!({"completion": {"values": ["paris", "park", "party"], "total": 3, "hasMore": false}}))
                 }
@@ -81,6 +80,11 @@ impl Service for Suite {
             };
             result.map(|result| Document::from_json_value(&result))
         })
+    }
+
+    fn subscribe(&self, _: Asked) -> BoxFuture<'_, Result<Subscription, RpcError>> {
+        // Its changes are told to all who listen.
+        Box::pin(std::future::ready(Ok(Subscription::new(()))))
     }
 
     fn mirrors(&self, _: &Principal, tool: &str) -> Option<Arc<Mirrors>> {
@@ -110,7 +114,8 @@ impl Suite {
 #[expect(clippy::print_stdout, reason = "the URL is what whoever starts this waits for")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let suite = Arc::new(Suite::new());
-    let anybody = Principal { subject: Arc::new(Subject::default()), credential: "anybody".to_owned(), run: None };
+    let anybody =
+        Principal { subject: Arc::new(Subject::default()), credential: "anybody".to_owned(), run: None, until: None };
     if std::env::args().any(|argument| argument == "--stdio") {
         let (input, output) = (BufReader::new(tokio::io::stdin()), tokio::io::stdout());
         return Ok(stdio::serve(suite, anybody, input, output).await?);

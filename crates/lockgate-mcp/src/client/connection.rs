@@ -106,6 +106,7 @@ impl Connection {
                     cancel: &asked.cancel,
                     patience: Patience { idle, absolute: left },
                     mirror: asked.mirror,
+                    acknowledged: None,
                 })
                 .await
                 .map_err(|error| match error {
@@ -164,6 +165,25 @@ impl Connection {
                 .with_some("requestState", state)
                 .document();
         }
+    }
+
+    /// From now on [`Event::ResourceUpdated`](super::Event::ResourceUpdated) is heard of this resource, also where the server's session
+    /// or its stream has to be begun anew; once that happened, of every such resource.
+    ///
+    /// # Errors
+    ///
+    /// The server does not tell of it, or could not be asked.
+    pub async fn watch(&self, uri: &str) -> Result<(), ClientError> {
+        self.core.watch(uri).await
+    }
+
+    /// From now on it need not be.
+    ///
+    /// # Errors
+    ///
+    /// The server could not be told.
+    pub async fn unwatch(&self, uri: &str) -> Result<(), ClientError> {
+        self.core.unwatch(uri).await
     }
 
     /// Closes it: the server is given the time to end well.

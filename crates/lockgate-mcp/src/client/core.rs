@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use super::answering::Answering;
 use super::flights::Flights;
 use super::transport::Wire;
+use super::watching::Watching;
 use super::{Event, Listener, Options};
 use crate::wire::{Era, Message, Version};
 
@@ -26,6 +27,7 @@ pub(super) struct Core {
     /// The handshake has begun: nothing modern is said any more.
     is_legacy: AtomicBool,
     pub(super) answering: Answering,
+    pub(super) watching: Watching,
     loss: Loss,
     next: AtomicI64,
     noise: AtomicUsize,
@@ -55,6 +57,7 @@ impl Core {
             version: OnceLock::new(),
             is_legacy: AtomicBool::new(false),
             answering: Answering::default(),
+            watching: Watching::default(),
             loss: Loss { why: OnceLock::new(), is_open: AtomicBool::new(false), is_told: AtomicBool::new(false) },
             next: AtomicI64::new(1),
             noise: AtomicUsize::new(0),

@@ -117,7 +117,17 @@ impl Drop for Opening {
 async fn ask(core: &Arc<Core>, method: &str, params: &Document, patience: Patience) -> Result<Document, ClientError> {
     let cancel = CancellationToken::new();
     let envelope = Envelope::default();
-    core.exchange(Exchange { method, params, envelope, caller: None, cancel: &cancel, patience, mirror: None }).await
+    core.exchange(Exchange {
+        method,
+        params,
+        envelope,
+        caller: None,
+        cancel: &cancel,
+        patience,
+        mirror: None,
+        acknowledged: None,
+    })
+    .await
 }
 
 async fn discover(core: &Arc<Core>, probe: std::time::Duration) -> Result<Found, ClientError> {
@@ -127,7 +137,7 @@ async fn discover(core: &Arc<Core>, probe: std::time::Duration) -> Result<Found,
     for is_last in [false, true] {
         match ask(core, "server/discover", &Document::empty_object(), patience).await {
             Ok(result) => return found(core, &result),
-            Err(ClientError::Server(error)) if error.code == code::UNSUPPORTED_VERSION => {
+            Err(ClientError::Refused(error)) if error.code == code::UNSUPPORTED_VERSION => {
                 let supported = error.data.as_ref().and_then(|data| data.root().get("supported"));
                 match best(supported) {
                     Some(version) if version.era() == Era::Modern && !is_last => {}
@@ -136,18 +146,18 @@ async fn discover(core: &Arc<Core>, probe: std::time::Duration) -> Result<Found,
                 }
             }
             // It understood what it was asked in.
-            Err(ClientError::Server(error))
-                if (code::UNSUPPORTED_VERSION..=code::HEADER_MISMATCH).contains(&error.code) =>
+            Err(error)
+                if error
+                    .said()
+                    .is_some_and(|error| (code::UNSUPPORTED_VERSION..=code::HEADER_MISMATCH).contains(&error.code)) =>
             {
-                return Err(ClientError::Server(error));
+                return Err(error);
             }
-            Err(ClientError::Server(_) | ClientError::Invalid(_) | ClientError::TimedOut { .. }) if is_process => {
-                return legacy(core);
-            }
+            Err(ClientError::Invalid(_) | ClientError::TimedOut { .. }) if is_process => return legacy(core),
             Err(error @ (ClientError::Lost(_) | ClientError::NotSent(_))) if is_process => {
                 return Ok(Found::Gone(error));
             }
-            Err(ClientError::Server(_)) => return legacy(core),
+            Err(ClientError::Server(_) | ClientError::Refused(_)) => return legacy(core),
             Err(error) if core.wire.refused_the_form() => {
                 return if core.options.era.is_some() { Err(error) } else { Ok(Found::Legacy) };
             }
@@ -239,7 +249,7 @@ pub(super) async fn initialize(core: &Arc<Core>) -> Result<ServerFacts, ClientEr
 /// A refused handshake says which versions there would be, if the server says it.
 fn named(error: ClientError) -> ClientError {
     match error {
-        ClientError::Server(RpcError { code: code::UNSUPPORTED_VERSION, data: Some(data), .. }) => {
+        ClientError::Refused(RpcError { code: code::UNSUPPORTED_VERSION, data: Some(data), .. }) => {
             unspoken(data.root().get("supported"))
         }
         error => error,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use lockgate_contract::document::Document;
 use lockgate_contract::ports::Caller;
+use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -23,6 +24,8 @@ pub(super) struct Exchange<'a> {
     pub(super) cancel: &'a CancellationToken,
     pub(super) patience: Patience,
     pub(super) mirror: Option<&'a Mirrors>,
+    /// Hears what the server honours of a subscription.
+    pub(super) acknowledged: Option<oneshot::Sender<Document>>,
 }
 
 /// A request whose answer nobody has yet. Where nobody waits for it any more, the server is told, in the way of its era.
@@ -44,7 +47,7 @@ impl Core {
         let request = Request { id: RequestId::Number(id), method: asked.method.to_owned(), params: Some(params) };
         let message = Message::Request(request).text();
 
-        let (answer, life) = self.flights.open(id, asked.caller);
+        let (answer, life) = self.flights.open(id, asked.caller, asked.acknowledged);
         let mut under_way = UnderWay { core: self, id, method: asked.method, life: life.clone(), is_over: false };
         if let Some(why) = self.loss() {
             under_way.is_over = true;

@@ -19,6 +19,7 @@ pub(super) struct Flight {
     answer: oneshot::Sender<Result<Document, ClientError>>,
     pub(super) life: Arc<Life>,
     pub(super) caller: Option<Arc<dyn Caller>>,
+    acknowledged: Option<oneshot::Sender<Document>>,
 }
 
 /// What is known of a request, apart from its answer.
@@ -85,15 +86,25 @@ impl Flights {
         &self,
         id: i64,
         caller: Option<Arc<dyn Caller>>,
+        acknowledged: Option<oneshot::Sender<Document>>,
     ) -> (oneshot::Receiver<Result<Document, ClientError>>, Arc<Life>) {
         let (answer, receiver) = oneshot::channel();
         let life = Arc::new(Life::default());
-        self.lock().insert(id, Flight { answer, life: life.clone(), caller });
+        self.lock().insert(id, Flight { answer, life: life.clone(), caller, acknowledged });
         (receiver, life)
     }
 
     pub(super) fn take(&self, id: i64) -> Option<Flight> {
         self.lock().remove(&id)
+    }
+
+    /// Passes on what the server honours of a subscription.
+    pub(super) fn acknowledge(&self, id: i64, honoured: &Document) {
+        let listens = self.lock().get_mut(&id).and_then(|flight| flight.acknowledged.take());
+        if let Some(listens) = listens {
+            // Whoever asked may have given up.
+            let _ = listens.send(honoured.clone());
+        }
     }
 
     pub(super) fn has(&self, id: i64) -> bool {

@@ -73,7 +73,7 @@ impl Core {
             None => via,
         };
         if let Some(flight) = id.and_then(|id| self.flights.take(id)) {
-            return flight.land(response.outcome.map_err(ClientError::Server));
+            return flight.land(response.outcome.map_err(ClientError::answered));
         }
         let id = response.id.map_or_else(|| "null".to_owned(), |id| id.to_string());
         self.noise(&format!("this is an answer to no request that is under way: `{id}`"));

@@ -80,8 +80,10 @@ impl Core {
     async fn page(self: &Arc<Self>, method: &str, params: &Document) -> Result<Document, ClientError> {
         let cancel = CancellationToken::new();
         let (envelope, patience) = (Envelope::default(), self.options.patience);
-        self.exchange(Exchange { method, params, envelope, caller: None, cancel: &cancel, patience, mirror: None })
-            .await
+        let cancel = &cancel;
+        let asked =
+            Exchange { method, params, envelope, caller: None, cancel, patience, mirror: None, acknowledged: None };
+        self.exchange(asked).await
     }
 
     /// Why an entry must not be offered: over HTTP, a tool whose annotations for headers are wrong.

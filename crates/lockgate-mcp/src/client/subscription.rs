@@ -15,8 +15,8 @@ use super::{ClientError, Event, List, Patience};
 use crate::wire::{RequestId, key};
 
 /// How long after an end it is tried again: at first, and at most.
-const FIRST_WAIT: Duration = Duration::from_millis(500);
-const LONGEST_WAIT: Duration = Duration::from_mins(1);
+pub(super) const FIRST_WAIT: Duration = Duration::from_millis(500);
+pub(super) const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
 /// What can be listened to: the capability, the word of the subscription, and the lists that then are read again.
 const KINDS: [(&str, &str, &[List]); 3] = [
@@ -89,11 +89,21 @@ impl Core {
         let cancel = CancellationToken::new();
         let patience = Patience { idle: FOR_EVER, absolute: FOR_EVER };
         let (method, envelope) = ("subscriptions/listen", Envelope::default());
-        let asked = Exchange { method, params, envelope, caller: None, cancel: &cancel, patience, mirror: None };
+        let asked = Exchange {
+            method,
+            params,
+            envelope,
+            caller: None,
+            cancel: &cancel,
+            patience,
+            mirror: None,
+            acknowledged: None,
+        };
         match self.exchange(asked).await {
             // It does not offer it, whatever its capabilities say; or it honours nothing of it.
             Err(
                 ClientError::Server(_)
+                | ClientError::Refused(_)
                 | ClientError::Invalid(_)
                 | ClientError::Unauthorized { .. }
                 | ClientError::AuthorizationNeeded { .. }
@@ -116,7 +126,10 @@ impl Core {
         let is_any = honoured.is_some_and(|honoured| {
             honoured.members().any(|(_, value)| value.as_bool() == Some(true) || !value.is_empty())
         });
-        if !is_any && let Some(flight) = id.and_then(|id| self.flights.take(id)) {
+        let Some(id) = id else { return };
+        if is_any {
+            self.flights.acknowledge(id, params);
+        } else if let Some(flight) = self.flights.take(id) {
             // Whoever listens ends its request, which tells the server.
             flight.land(Err(ClientError::Cancelled));
         }

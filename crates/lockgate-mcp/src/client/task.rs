@@ -108,10 +108,13 @@ impl Core {
         let envelope = Envelope { capabilities: asked.capabilities.as_ref(), ..Envelope::default() };
         let patience =
             Patience { idle: asked.patience.idle, absolute: asked.patience.idle.min(asked.patience.absolute) };
-        let asked = Exchange { method, params, envelope, caller: None, cancel, patience, mirror: None };
+        let asked =
+            Exchange { method, params, envelope, caller: None, cancel, patience, mirror: None, acknowledged: None };
         self.exchange(asked).await.map_err(|error| match error {
             // An error about the task is none of the call's.
-            ClientError::Server(error) => ClientError::Lost(format!("`{method}`: {error}")),
+            ClientError::Server(error) | ClientError::Refused(error) => {
+                ClientError::Lost(format!("`{method}`: {error}"))
+            }
             error => error.after_it_was_taken_up(),
         })
     }
@@ -160,6 +163,7 @@ impl Drop for Follower {
                 cancel: &cancel,
                 patience,
                 mirror: None,
+                acknowledged: None,
             };
             // It is cooperative: the server may end it otherwise, and nobody waits for it.
             let _ = core.exchange(asked).await;

@@ -9,3 +9,4 @@ mod peer;
 mod requests;
 mod servers;
 mod site;
+mod watching;

@@ -9,6 +9,7 @@ use reqwest::Url;
 
 use super::challenge::Challenge;
 use super::client::Client;
+use super::confidant::{Confidant, Hushed};
 use super::error::OAuthError;
 use super::flow::{self, Flow, UserAgent};
 use super::metadata::{AuthorityMetadata, ResourceMetadata};
@@ -39,6 +40,8 @@ pub struct Parts {
     pub agent: Option<Arc<dyn UserAgent>>,
     /// Tells when a token ends.
     pub clock: Arc<dyn Clock>,
+    /// Hears of every token before it is used.
+    pub confidant: Arc<dyn Confidant>,
 }
 
 pub(super) struct Inner {
@@ -52,6 +55,8 @@ pub(super) struct Inner {
 #[derive(Default)]
 struct Held {
     credential: Option<Credential>,
+    /// As long as it is used, it is kept out of what leaves.
+    hushed: Vec<Hushed>,
     /// When it was got by a login, or by whatever grant is configured.
     since: Option<Duration>,
     attempts: u64,
@@ -72,8 +77,9 @@ impl Authorizer {
         // A token that travels in the clear is anybody's.
         let url = check_form("server", &parts.server)?;
         let inner = Inner { url, held: Mutex::default(), turn: tokio::sync::Mutex::default(), parts };
-        let stored = inner.stored().await?;
-        inner.lock().credential = stored;
+        if let Some(stored) = inner.stored().await? {
+            inner.take_up(stored)?;
+        }
         Ok(Self(Arc::new(inner)))
     }
 
@@ -195,8 +201,27 @@ impl Inner {
         if is_refused || is_older || !reaches {
             return Ok(false);
         }
-        self.lock().credential = Some(stored);
+        self.take_up(stored)?;
         Ok(true)
+    }
+
+    /// From now on this one is shown, and kept out of what leaves.
+    fn take_up(&self, credential: Credential) -> Result<(), OAuthError> {
+        let Parts { confidant, upstream, .. } = &self.parts;
+        let told = confidant.told(&credential.access);
+        let unkeepable = |why| OAuthError::Unkeepable { issuer: credential.issuer.clone(), why };
+        let mut hushed = vec![told.map_err(unkeepable)?];
+        // The server is not shown these, and its issuer knows them: one that is too short to be looked for may be used there.
+        for secret in credential.refresh.iter().chain(&credential.client.secret) {
+            match confidant.told(secret) {
+                Ok(held) => hushed.push(held),
+                Err(why) => tracing::debug!(upstream, why, "a credential for an issuer is not kept out of texts"),
+            }
+        }
+        let mut held = self.lock();
+        held.hushed = hushed;
+        held.credential = Some(credential);
+        Ok(())
     }
 
     /// For the token that is refused; `false` where somebody has to log in anew.
@@ -243,8 +268,8 @@ impl Inner {
         resource: &'a str,
         scopes: &'a BTreeSet<String>,
     ) -> Asking<'a> {
-        let Parts { settings, clock, .. } = &self.parts;
-        Asking { web, authority, client, settings, clock: &**clock, resource, scopes }
+        let Parts { settings, clock, confidant, .. } = &self.parts;
+        Asking { web, authority, client, settings, clock: &**clock, confidant: &**confidant, resource, scopes }
     }
 
     /// A new token, for this owner at this server and nobody else.
@@ -270,11 +295,8 @@ impl Inner {
             expires_at: token.expires_at,
             got_at: clock.now(),
         };
-        {
-            let mut held = self.lock();
-            held.credential = Some(credential.clone());
-            held.since = Some(clock.monotonic());
-        }
+        self.take_up(credential.clone())?;
+        self.lock().since = Some(clock.monotonic());
         if settings.grant == Grant::AuthorizationCode { vault.keep(credential).await } else { Ok(()) }
     }
 

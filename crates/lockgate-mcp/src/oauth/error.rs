@@ -109,6 +109,14 @@ pub enum OAuthError {
         /// The scopes that it wants, and that were asked for already.
         wanted: BTreeSet<String>,
     },
+    /// A token could not be kept out of texts that leave, so it is not used.
+    #[error("issuer `{issuer}` gave a token that cannot be kept secret: {why}")]
+    Unkeepable {
+        /// The issuer.
+        issuer: String,
+        /// Why not.
+        why: String,
+    },
     /// It took too long.
     #[error("nobody answered within {0} s")]
     TimedOut(u64),

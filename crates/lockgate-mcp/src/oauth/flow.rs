@@ -95,6 +95,7 @@ impl Flow {
             client: &self.client,
             settings: &self.for_whom.parts.settings,
             clock: &*self.for_whom.parts.clock,
+            confidant: &*self.for_whom.parts.confidant,
             resource: &self.resource.resource,
             scopes: &self.scopes,
         }

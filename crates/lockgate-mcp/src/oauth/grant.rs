@@ -11,6 +11,9 @@ pub(super) async fn without_a_person(asking: Asking<'_>) -> Result<Option<Token>
         Grant::ClientCredentials => vec![("grant_type", "client_credentials".into())],
         Grant::Exchange(Exchange { subject_token, subject_token_type, audience }) => {
             let token = subject_token.read().await?;
+            // An issuer that says it back says it into an error.
+            let told = asking.confidant.told(&token);
+            let _hushed = told.map_err(|why| OAuthError::Settings(format!("the token to be exchanged: {why}")))?;
             let mut fields = vec![
                 ("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange".into()),
                 ("subject_token", token.expose().to_owned().into()),

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::client::Client;
+use super::confidant::Confidant;
 use super::error::{OAuthError, shown};
 use super::form;
 use super::metadata::AuthorityMetadata;
@@ -24,6 +25,7 @@ pub(super) struct Asking<'a> {
     pub(super) client: &'a Client,
     pub(super) settings: &'a Settings,
     pub(super) clock: &'a dyn Clock,
+    pub(super) confidant: &'a dyn Confidant,
     /// The server as its metadata write it (RFC 8707): a token is good there and nowhere else.
     pub(super) resource: &'a str,
     pub(super) scopes: &'a BTreeSet<String>,

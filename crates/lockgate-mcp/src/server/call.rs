@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 
 use lockgate_contract::document::Document;
 use lockgate_contract::ports::BoxFuture;
+use tokio_util::sync::CancellationToken;
 
 use super::admission::Permit;
 use super::desk::Desk;
@@ -70,6 +71,19 @@ impl Call {
         let asked = Asked { method: method.clone(), params: params.clone(), peer: Arc::clone(&peer) as _ };
         let service = Arc::clone(&desk.service);
         let future: BoxFuture<'static, Outcome> = Box::pin(async move { service.answer(asked).await });
+        Self::of(desk, peer, id, method, params, permit, future)
+    }
+
+    /// A request whose answer is this future's.
+    pub(super) fn of(
+        desk: Arc<Desk>,
+        peer: Arc<Asker>,
+        id: RequestId,
+        method: String,
+        params: Document,
+        permit: Permit,
+        future: BoxFuture<'static, Outcome>,
+    ) -> Self {
         Self {
             desk,
             peer,
@@ -97,6 +111,11 @@ impl Call {
     /// Who waits for it.
     pub(super) fn peer(&self) -> &Arc<Asker> {
         &self.peer
+    }
+
+    /// Fires when whoever sent it may have nothing more of it.
+    pub(super) fn revoked(&self) -> CancellationToken {
+        self.permit.as_ref().map(|permit| permit.revoked().clone()).unwrap_or_default()
     }
 
     /// Waits for what it leads to.
@@ -167,9 +186,6 @@ impl Call {
                 Err(RpcError::internal())
             }
         };
-        if let (Ok(_), Some(session)) = (&outcome, &self.session) {
-            session.done(&self.method, &self.params);
-        }
         self.outcome = Some(outcome);
         self.future = None;
     }

@@ -7,9 +7,9 @@ use lockgate_contract::document::Document;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::admission::{Admission, Permit};
+use super::admission::{Admission, Permit, Stay};
 use super::parking::Parking;
-use super::{Principal, Service};
+use super::{Principal, Service, Standing};
 use crate::wire::{RpcError, code};
 
 /// How much is taken on.
@@ -70,14 +70,20 @@ impl Desk {
     /// # Errors
     ///
     /// It has too many under way.
-    pub(super) fn admit(&self, principal: &Principal) -> Result<Permit, RpcError> {
-        self.admission.admit(&principal.credential).ok_or_else(|| {
+    pub(super) fn admit(&self, principal: &Principal, stay: Stay) -> Result<Permit, RpcError> {
+        self.admission.admit(principal, stay).ok_or_else(|| {
             let most = self.limits.requests;
             RpcError::new(
                 code::INTERNAL_ERROR,
                 format!("too many requests at once: {most} are under way; try again later"),
             )
         })
+    }
+
+    /// Ends what is under way, and what waits, for those who may have it no more.
+    pub(super) fn judge(&self, standing: &dyn Fn(&Principal) -> Standing) {
+        self.admission.judge(standing);
+        self.parking.judge(standing);
     }
 
     /// What this server says about itself: asked for once, for it goes with every result.

@@ -17,6 +17,7 @@ mod legacy;
 mod listener;
 mod modern;
 mod pages;
+mod places;
 mod sessions;
 
 use std::fmt::Display;
@@ -40,7 +41,7 @@ use self::sessions::{Busy, Sessions};
 use super::call::{Call, Next};
 use super::desk::{DEEPEST_MESSAGE, Desk};
 use super::result::Answer;
-use super::{Limits, Peer as _, Principal, Service};
+use super::{Limits, Peer as _, Principal, Service, Standing};
 use crate::wire::{Era, Message, RpcError, Version, code};
 
 pub use self::body::Body;
@@ -171,10 +172,17 @@ impl Endpoint {
         Some(response)
     }
 
+    /// Looks again at everybody who was let in: what is under way ends, and so do sessions, where whoever it is for may have it no more.
+    /// To be called whenever a credential may have been taken back, and now and then, since those that have an end come to it.
+    pub fn look_again(&self, standing: impl Fn(&Principal) -> Standing) {
+        self.inner.desk.judge(&standing);
+        self.inner.sessions.judge(&standing);
+    }
+
     /// Takes no more on. Streams end, questions and sessions are given up; what is under way has so much time.
     pub async fn close(&self, patience: Duration) {
         self.inner.desk.closing.cancel();
-        self.inner.sessions.clear(&self.inner.desk);
+        self.inner.sessions.clear();
         self.inner.desk.close(patience).await;
     }
 
@@ -262,21 +270,32 @@ impl Endpoint {
     /// The answer to a call: JSON, or events where the client would rather have them, or once there is anything to say before.
     async fn call(&self, call: Call, accepts: Accepts, session: Option<Busy>) -> Response<Body> {
         let version = call.peer().version();
-        let cancel = call.peer().cancel().clone();
+        let (cancel, revoked) = (call.peer().cancel().clone(), call.revoked());
         let mut next: BoxFuture<'static, Next> = Box::pin(call.next());
-        let first = if accepts.events_first {
-            // What is there at once needs nobody to wait for it.
-            poll_fn(|context| {
-                Poll::Ready(match next.as_mut().poll(context) {
-                    Poll::Ready(next) => Some(next),
-                    Poll::Pending => None,
+        let first = async {
+            if accepts.events_first {
+                // What is there at once needs nobody to wait for it.
+                poll_fn(|context| {
+                    Poll::Ready(match next.as_mut().poll(context) {
+                        Poll::Ready(next) => Some(next),
+                        Poll::Pending => None,
+                    })
                 })
-            })
-            .await
-        } else if accepts.events {
-            tokio::time::timeout(self.inner.options.stream_after, &mut next).await.ok()
-        } else {
-            Some(next.as_mut().await)
+                .await
+            } else if accepts.events {
+                tokio::time::timeout(self.inner.options.stream_after, &mut next).await.ok()
+            } else {
+                Some(next.as_mut().await)
+            }
+        };
+        let first = tokio::select! {
+            biased;
+            () = revoked.cancelled() => {
+                cancel.cancel();
+                let why = "the credential of this request was taken back";
+                return refusal(StatusCode::UNAUTHORIZED, &RpcError::new(code::INVALID_REQUEST, why));
+            }
+            first = first => first,
         };
         let log = match first {
             Some(Next::Answer(answer)) if accepts.events_first && answer.code.is_none() => {
@@ -295,7 +314,7 @@ impl Endpoint {
             None => stream(version, session.as_ref()),
         };
         let gone = (version.era() == Era::Modern).then(|| cancel.drop_guard());
-        let body = log.read(None, self.inner.options.keep_alive, Held { gone, besides: None });
+        let body = log.read(None, self.inner.options.keep_alive, Held { gone, revoked, besides: None });
         self.inner.desk.tasks.spawn(async move {
             loop {
                 match next.await {

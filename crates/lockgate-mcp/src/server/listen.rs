@@ -1,6 +1,6 @@
 //! `subscriptions/listen`: what changes, told for as long as a client listens.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use lockgate_contract::document::{Document, Kind};
@@ -14,12 +14,12 @@ use super::peer::Asker;
 use super::result::Answer;
 use super::session::{list_changed, uri_params};
 use super::turn::{Turn, asker};
-use super::{Asked, Change, Peer as _, Principal};
+use super::{Asked, Change, Peer as _, Principal, Subscription};
 use crate::client::List;
 use crate::wire::{Edit, Message, Notification, RequestId, RpcError, follows_tasks, key};
 
 /// How many resources, and how many tasks, one request may listen to.
-const MOST_NAMED: usize = 1024;
+pub(super) const MOST_NAMED: usize = 1024;
 
 /// One client that listens.
 pub(super) struct Listening {
@@ -32,7 +32,7 @@ pub(super) struct Listening {
     /// What is to be said before anything else.
     unsaid: Vec<String>,
     ended: bool,
-    _permit: Permit,
+    permit: Permit,
 }
 
 /// What is listened to.
@@ -41,7 +41,7 @@ struct Honoured {
     tools: bool,
     prompts: bool,
     resources: bool,
-    uris: BTreeSet<String>,
+    uris: BTreeMap<String, Subscription>,
     tasks: BTreeSet<String>,
 }
 
@@ -78,10 +78,13 @@ impl Listening {
             tools: wants("toolsListChanged") && offers("/tools/listChanged"),
             prompts: wants("promptsListChanged") && offers("/prompts/listChanged"),
             resources: wants("resourcesListChanged") && offers("/resources/listChanged"),
-            uris: BTreeSet::new(),
+            uris: BTreeMap::new(),
             tasks: BTreeSet::new(),
         };
-        let peer = asker(desk, principal, capabilities, params);
+        // Nobody can be asked anything before the answer is begun.
+        let mut capabilities = Edit::of(capabilities.root());
+        capabilities.retain(|name| name == "extensions");
+        let peer = asker(desk, principal, capabilities.document(), params);
         let subscription = Document::from_serialize(&id).unwrap_or_else(|_| Document::null());
         let mut listening = Self {
             desk: Arc::clone(desk),
@@ -92,14 +95,13 @@ impl Listening {
             changes,
             unsaid: Vec::new(),
             ended: false,
-            _permit: permit,
+            permit,
         };
         if offers("/resources/subscribe") {
             for uri in uris {
                 let asked = listening.about("resources/subscribe", uri_params(&uri));
-                if desk.service.answer(asked).await.is_ok() {
-                    // At once, so that it is given back where nobody waits for the rest.
-                    listening.honoured.uris.insert(uri);
+                if let Ok(subscription) = desk.service.subscribe(asked).await {
+                    honoured.uris.insert(uri, subscription);
                 }
             }
         }
@@ -109,7 +111,6 @@ impl Listening {
                 honoured.tasks.insert(task);
             }
         }
-        honoured.uris = std::mem::take(&mut listening.honoured.uris);
         listening.honoured = honoured;
         listening.unsaid.push(listening.acknowledgement());
         Turn::Listen(Box::new(listening))
@@ -118,6 +119,11 @@ impl Listening {
     /// Fires when the client does not listen any more.
     pub(super) fn cancel(&self) -> &CancellationToken {
         self.peer.cancel()
+    }
+
+    /// Fires when the client may listen no more.
+    pub(super) fn revoked(&self) -> &CancellationToken {
+        self.permit.revoked()
     }
 
     /// The next message; nothing after the last, and where the client went away.
@@ -170,9 +176,10 @@ impl Listening {
                 };
                 (wanted.then(|| list_changed(list))?, Document::empty_object())
             }
-            Change::Resource(params) => {
+            Change::Resource { params, user } => {
                 let uri = params.root().get("uri").and_then(|uri| uri.as_str())?;
-                (honoured.uris.contains(uri.as_ref()).then_some("notifications/resources/updated")?, params)
+                let hears = self.peer.principal().hears_of(user.as_ref()) && honoured.uris.contains_key(uri.as_ref());
+                (hears.then_some("notifications/resources/updated")?, params)
             }
             Change::Task(params) => {
                 let task = params.root().get("taskId").and_then(|task| task.as_str())?;
@@ -194,15 +201,15 @@ impl Listening {
     fn acknowledgement(&self) -> String {
         let honoured = &self.honoured;
         let yes = |honoured: bool| honoured.then(|| Document::boolean(true));
-        let names = |names: &BTreeSet<String>| {
-            (!names.is_empty()).then(|| Document::from_serialize(names).unwrap_or_else(|_| Document::empty_array()))
+        let names = |names: Vec<&String>| {
+            (!names.is_empty()).then(|| Document::from_serialize(&names).unwrap_or_else(|_| Document::empty_array()))
         };
         let notifications = Edit::new()
             .with_some("toolsListChanged", yes(honoured.tools))
             .with_some("promptsListChanged", yes(honoured.prompts))
             .with_some("resourcesListChanged", yes(honoured.resources))
-            .with_some("resourceSubscriptions", names(&honoured.uris))
-            .with_some("taskIds", names(&honoured.tasks))
+            .with_some("resourceSubscriptions", names(honoured.uris.keys().collect()))
+            .with_some("taskIds", names(honoured.tasks.iter().collect()))
             .document();
         let params = Edit::new().with("notifications", notifications).document();
         self.notification("notifications/subscriptions/acknowledged", &params)
@@ -220,25 +227,6 @@ impl Listening {
     }
 }
 
-impl Drop for Listening {
-    fn drop(&mut self) {
-        let uris = std::mem::take(&mut self.honoured.uris);
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        if uris.is_empty() {
-            return;
-        }
-        let leaving: Vec<Asked> = uris.iter().map(|uri| self.about("resources/unsubscribe", uri_params(uri))).collect();
-        let service = Arc::clone(&self.desk.service);
-        let give_back = async move {
-            for asked in leaving {
-                // Nobody is left to hear of a failure.
-                let _gone = service.answer(asked).await;
-            }
-        };
-        self.desk.tasks.spawn_on(give_back, &runtime);
-    }
-}
-
 impl Honoured {
     fn is_empty(&self) -> bool {
         !(self.tools || self.prompts || self.resources) && self.uris.is_empty() && self.tasks.is_empty()
@@ -248,6 +236,7 @@ impl Honoured {
     fn all(&self) -> Vec<Change> {
         let lists = [(self.tools, List::Tools), (self.prompts, List::Prompts), (self.resources, List::Resources)];
         let lists = lists.into_iter().filter(|(honoured, _)| *honoured).map(|(_, list)| Change::List(list));
-        lists.chain(self.uris.iter().map(|uri| Change::Resource(uri_params(uri)))).collect()
+        let updated = |uri: &String| Change::Resource { params: uri_params(uri), user: None };
+        lists.chain(self.uris.keys().map(updated)).collect()
     }
 }

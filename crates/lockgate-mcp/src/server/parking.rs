@@ -18,6 +18,7 @@ use tokio::time::{Instant, sleep_until};
 use super::call::Call;
 use super::question::Question;
 use super::seal::{Bound, Handle, Seal};
+use super::{Peer as _, Principal, Standing};
 
 /// A call with the questions that it waits for.
 pub(super) type Waiting = (Call, Question);
@@ -32,7 +33,7 @@ pub(super) struct Parking {
 
 /// How a waiting call is reached.
 struct Place {
-    credential: String,
+    principal: Principal,
     until: Instant,
     /// Takes the sender that the call is handed over by. Dropped: the call is given up.
     claim: oneshot::Sender<oneshot::Sender<Waiting>>,
@@ -56,13 +57,13 @@ impl Parking {
         let (claim, claimed) = oneshot::channel();
         {
             let mut lot = self.lot.lock().unwrap_or_else(PoisonError::into_inner);
-            let mine = || lot.iter().filter(|(_, place)| place.credential == bound.credential);
+            let mine = || lot.iter().filter(|(_, place)| place.principal.credential == bound.credential);
             if mine().count() >= self.most
                 && let Some(oldest) = mine().min_by_key(|(_, place)| place.until).map(|(handle, _)| *handle)
             {
                 lot.remove(&oldest);
             }
-            lot.insert(handle, Place { credential: bound.credential.to_owned(), until, claim });
+            lot.insert(handle, Place { principal: call.peer().principal().clone(), until, claim });
         }
         let state = self.seal.close(&handle, bound);
         let parking = Arc::clone(self);
@@ -79,6 +80,12 @@ impl Parking {
         let (hand_over, handed_over) = oneshot::channel();
         place.claim.send(hand_over).ok()?;
         handed_over.await.ok()
+    }
+
+    /// Gives up the questions of those whose credential was taken back.
+    pub(super) fn judge(&self, standing: &dyn Fn(&Principal) -> Standing) {
+        let mut lot = self.lot.lock().unwrap_or_else(PoisonError::into_inner);
+        lot.retain(|_, place| standing(&place.principal) != Standing::Revoked);
     }
 
     async fn keep(

@@ -1,6 +1,6 @@
 //! One client of the legacy era, from `initialize` on.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,11 +14,12 @@ use super::admission::Permit;
 use super::call::Call;
 use super::desk::Desk;
 use super::level::Level;
+use super::listen::MOST_NAMED;
 use super::peer::{Asker, Wants};
 use super::question::{Answers, is_answer, lacking, method, mode};
 use super::result::Answer;
 use super::turn::Turn;
-use super::{Asked, Change, Peer as _, Principal};
+use super::{Asked, Change, Peer as _, Principal, Subscription};
 use crate::client::List;
 use crate::wire::{Edit, Era, Message, Notification, Request, RequestId, Response, RpcError, Version, code};
 
@@ -37,7 +38,7 @@ pub(super) struct Session {
 
 struct State {
     level: Level,
-    subscribed: BTreeSet<String>,
+    subscribed: BTreeMap<String, Subscription>,
     questions: HashMap<i64, oneshot::Sender<Result<Document, RpcError>>>,
     last_question: i64,
     under_way: HashMap<RequestId, CancellationToken>,
@@ -67,7 +68,7 @@ impl Session {
         let answer = Answer::legacy(&id, "initialize", &result.document());
         let state = State {
             level: Level::Info,
-            subscribed: BTreeSet::new(),
+            subscribed: BTreeMap::new(),
             questions: HashMap::new(),
             last_question: 0,
             under_way: HashMap::new(),
@@ -106,21 +107,61 @@ impl Session {
             | "resources/list"
             | "resources/templates/list"
             | "resources/read"
-            | "resources/subscribe"
-            | "resources/unsubscribe"
             | "prompts/list"
             | "prompts/get"
             | "completion/complete" => {
                 let wants = Wants { progress: super::turn::progress_token(&params), level: None, stream };
-                let peer = Arc::new(self.asker(principal, &params));
-                peer.wants(wants, Answers::new());
-                self.state().under_way.insert(id.clone(), peer.cancel().clone());
-                let under_way = UnderWay { session: Arc::clone(self), id: id.clone() };
-                let call = Call::begin(Arc::clone(desk), peer, id, method, params, permit);
+                let (peer, under_way) = self.begun(principal, &id, &params, wants);
+                Turn::Call(Call::begin(Arc::clone(desk), peer, id, method, params, permit).within(under_way))
+            }
+            "resources/subscribe" | "resources/unsubscribe" => {
+                let uri = params.root().get("uri").and_then(|uri| uri.as_str()).map(std::borrow::Cow::into_owned);
+                let Some(uri) = uri else { return Turn::refused(id, RpcError::invalid_params("`uri` is missing")) };
+                if method == "resources/unsubscribe" {
+                    let left = self.state().subscribed.remove(&uri);
+                    drop(left);
+                    return empty(&id);
+                }
+                let wants = Wants { progress: super::turn::progress_token(&params), level: None, stream };
+                let (peer, under_way) = self.begun(principal, &id, &params, wants);
+                let asked = Asked { method: method.clone(), params: params.clone(), peer: Arc::clone(&peer) as _ };
+                let (session, service) = (Arc::clone(self), Arc::clone(&desk.service));
+                let subscribing = Box::pin(async move {
+                    let subscription = service.subscribe(asked).await?;
+                    session.listens(uri, subscription)
+                });
+                let call = Call::of(Arc::clone(desk), peer, id, method, params, permit, subscribing);
                 Turn::Call(call.within(under_way))
             }
             _ => Turn::refused(id, RpcError::method_not_found(&method)),
         }
+    }
+
+    /// Whoever sent a request, which is under way from now on.
+    fn begun(
+        self: &Arc<Self>,
+        principal: Principal,
+        id: &RequestId,
+        params: &Document,
+        wants: Wants,
+    ) -> (Arc<Asker>, UnderWay) {
+        let peer = Arc::new(self.asker(principal, params));
+        peer.wants(wants, Answers::new());
+        self.state().under_way.insert(id.clone(), peer.cancel().clone());
+        (peer, UnderWay { session: Arc::clone(self), id: id.clone() })
+    }
+
+    /// It listens to a resource; once, however often it says so.
+    fn listens(&self, uri: String, subscription: Subscription) -> Result<Document, RpcError> {
+        let mut state = self.state();
+        if state.subscribed.len() >= MOST_NAMED && !state.subscribed.contains_key(&uri) {
+            return Err(RpcError::invalid_params(format!("a session listens to at most {MOST_NAMED} resources")));
+        }
+        let before =
+            if self.ended.is_cancelled() { Some(subscription) } else { state.subscribed.insert(uri, subscription) };
+        drop(state);
+        drop(before);
+        Ok(Document::empty_object())
     }
 
     /// Takes a notification.
@@ -193,9 +234,9 @@ impl Session {
     pub(super) fn tells(&self, change: &Change) -> Option<String> {
         let (method, params) = match change {
             Change::List(list) => (list_changed(*list), None),
-            Change::Resource(params) => {
+            Change::Resource { params, user } => {
                 let uri = params.root().get("uri").and_then(|uri| uri.as_str())?;
-                if !self.state().subscribed.contains(uri.as_ref()) {
+                if !self.principal.hears_of(user.as_ref()) || !self.state().subscribed.contains_key(uri.as_ref()) {
                     return None;
                 }
                 ("notifications/resources/updated", Some(params.clone()))
@@ -216,8 +257,8 @@ impl Session {
     /// What this client is told where changes were missed: that everything may have changed.
     pub(super) fn tells_of_missed(&self) -> Vec<String> {
         let lists = [List::Tools, List::Prompts, List::Resources].map(Change::List);
-        let uris: Vec<String> = self.state().subscribed.iter().cloned().collect();
-        let updated = uris.iter().map(|uri| Change::Resource(uri_params(uri)));
+        let uris: Vec<String> = self.state().subscribed.keys().cloned().collect();
+        let updated = uris.iter().map(|uri| Change::Resource { params: uri_params(uri), user: None });
         lists.into_iter().chain(updated).filter_map(|change| self.tells(&change)).collect()
     }
 
@@ -226,21 +267,15 @@ impl Session {
         self.state().level
     }
 
-    /// Ends it: what it has under way is cancelled, and its subscriptions are given back.
-    pub(super) async fn end(self: Arc<Self>, desk: Arc<Desk>) {
+    /// Ends it: what it has under way is cancelled, and it listens to nothing any more.
+    pub(super) fn end(&self) {
         self.ended.cancel();
         let (under_way, subscribed) = {
             let mut state = self.state();
             (std::mem::take(&mut state.under_way), std::mem::take(&mut state.subscribed))
         };
         under_way.values().for_each(CancellationToken::cancel);
-        for uri in subscribed {
-            let params = uri_params(&uri);
-            let peer = Arc::new(self.asker(self.principal.clone(), &params));
-            let asked = Asked { method: "resources/unsubscribe".to_owned(), params, peer };
-            // Nobody is left to hear of a failure.
-            let _gone = desk.service.answer(asked).await;
-        }
+        drop(subscribed);
     }
 
     fn asker(self: &Arc<Self>, principal: Principal, params: &Document) -> Asker {
@@ -298,22 +333,6 @@ impl Drop for Open<'_> {
 pub(super) struct UnderWay {
     session: Arc<Session>,
     id: RequestId,
-}
-
-impl UnderWay {
-    /// What a request did that the session has to know of.
-    pub(super) fn done(&self, method: &str, params: &Document) {
-        let Some(uri) = params.root().get("uri").and_then(|uri| uri.as_str()) else { return };
-        match method {
-            "resources/subscribe" => {
-                self.session.state().subscribed.insert(uri.into_owned());
-            }
-            "resources/unsubscribe" => {
-                self.session.state().subscribed.remove(uri.as_ref());
-            }
-            _ => {}
-        }
-    }
 }
 
 impl Drop for UnderWay {

@@ -16,6 +16,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use self::lines::{Line, Lines};
+use super::admission::Stay;
 use super::call::{Call, Next};
 use super::desk::{DEEPEST_MESSAGE, Desk};
 use super::listen::Listening;
@@ -54,7 +55,7 @@ where
     client.cancel_all();
     let session = client.session();
     if let Some(session) = session {
-        session.end(Arc::clone(&desk)).await;
+        session.end();
     }
     desk.close(PATIENCE).await;
     // With the last sender the writer ends, and everything is written. What ran out of time does not keep it.
@@ -122,7 +123,7 @@ impl Client {
         if version.is_none() && request.method == "initialize" && session.is_none() {
             return this.initialize(request).await;
         }
-        let permit = match this.desk.admit(&this.principal) {
+        let permit = match this.desk.admit(&this.principal, Stay::UntilAnswered) {
             Ok(permit) => permit,
             Err(error) => return this.say(Answer::refused(Some(request.id), error).text).await,
         };

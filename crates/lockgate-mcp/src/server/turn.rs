@@ -15,7 +15,7 @@ use super::peer::{Asker, Wants};
 use super::question::Answers;
 use super::result::Answer;
 use super::seal::{Bound, digest};
-use crate::wire::{Edit, Era, Request, RequestId, RpcError, Version, code, follows_tasks, key};
+use crate::wire::{Edit, Request, RequestId, RpcError, Version, code, follows_tasks, key};
 
 /// What a request leads to.
 pub(super) enum Turn {
@@ -59,10 +59,13 @@ pub(super) fn names_no_version() -> RpcError {
 
 /// What a request of a version is told that is not spoken here.
 pub(super) fn not_spoken(version: &str) -> RpcError {
-    let supported =
-        Document::from_serialize(&[Version::V2026_07_28.word()]).unwrap_or_else(|_| Document::empty_array());
-    let data = Edit::new().with("supported", supported).with("requested", Document::string(version)).document();
+    let data = Edit::new().with("supported", spoken()).with("requested", Document::string(version)).document();
     RpcError::new(code::UNSUPPORTED_VERSION, "this version is not spoken here").with_data(data)
+}
+
+/// The versions that a request can name here.
+fn spoken() -> Document {
+    Document::from_serialize(&Version::NAMED.map(Version::word)).unwrap_or_else(|_| Document::empty_array())
 }
 
 impl Envelope {
@@ -72,7 +75,7 @@ impl Envelope {
     ///
     /// The version is not spoken here, or something that every request has to say is missing.
     pub(super) fn read(version: &str, params: &Document, stream: bool) -> Result<Self, RpcError> {
-        if Version::read(version).is_none_or(|version| version.era() != Era::Modern) {
+        if Version::read(version).is_none_or(|version| !Version::NAMED.contains(&version)) {
             return Err(not_spoken(version));
         }
         let meta = params.root().get("_meta");
@@ -163,10 +166,8 @@ pub(super) fn asker(desk: &Desk, principal: Principal, capabilities: Document, p
 
 fn discover(desk: &Desk, principal: &Principal, id: &RequestId) -> Answer {
     let facts = desk.service.facts(principal);
-    // Those that a request can name. What `initialize` may agree on is asked for by `initialize`.
-    let versions = Document::from_serialize(&[Version::V2026_07_28.word()]).unwrap_or_else(|_| Document::empty_array());
     let result = Edit::new()
-        .with("supportedVersions", versions)
+        .with("supportedVersions", spoken())
         .with("capabilities", facts.capabilities)
         .with_some("instructions", facts.instructions.as_deref().map(Document::string));
     Answer::modern(id, "server/discover", &result.document(), desk.info(principal).text())

@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use lockgate_contract::arguments::Arguments;
 use lockgate_contract::document::Document;
-use lockgate_contract::effect::{Effect, ReplayPolicy};
+use lockgate_contract::effect::{Effect, Permission, ReplayPolicy};
 use lockgate_contract::tool::{Failure, Handler, Output, ToolContext, ToolSpec};
 
 use super::call::{failure, without_the_hop};
 use super::link::Errand;
 use super::name::{NameOf, name_of};
 use super::server::Upstream;
-use super::settings::Settings;
+use super::settings::{Rules, Settings};
+use super::watching::NotWatched;
 use crate::client::{Patience, ServerFacts};
 use crate::wire::Edit;
 
@@ -23,17 +24,24 @@ pub enum Beside {
     Resources,
     /// Prompts: `prompts/get` of `{name, arguments?}`, the server's own.
     Prompts,
+    /// Completion of arguments: `completion/complete` of `{ref, argument, context?}`, the server's own.
+    Completions,
+    /// Listening to resources: `{uri}`, the server's own, of which the server is to tell when it changes. It is for those who
+    /// [`listen`](Upstream::listens) already.
+    Subscriptions,
 }
 
 impl Beside {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Resources, Self::Prompts];
+    pub const ALL: [Self; 4] = [Self::Resources, Self::Prompts, Self::Completions, Self::Subscriptions];
 
     /// The word in sources and names.
     pub fn word(self) -> &'static str {
         match self {
             Self::Resources => "resources",
             Self::Prompts => "prompts",
+            Self::Completions => "completions",
+            Self::Subscriptions => "subscriptions",
         }
     }
 
@@ -47,24 +55,55 @@ impl Beside {
         source.strip_prefix("mcp:").is_some_and(|server| server.contains('#'))
     }
 
-    fn method(self) -> &'static str {
+    /// What is asked of the server; of listening that is a matter of its era.
+    fn method(self) -> Option<&'static str> {
         match self {
-            Self::Resources => "resources/read",
-            Self::Prompts => "prompts/get",
+            Self::Resources => Some("resources/read"),
+            Self::Prompts => Some("prompts/get"),
+            Self::Completions => Some("completion/complete"),
+            Self::Subscriptions => None,
         }
     }
 
     fn is_offered(self, facts: &ServerFacts) -> bool {
-        facts.capabilities.root().get(self.word()).is_some()
+        let offers = facts.capabilities.root();
+        match self {
+            Self::Subscriptions => {
+                offers.pointer("/resources/subscribe").and_then(|subscribe| subscribe.as_bool()) == Some(true)
+            }
+            Self::Resources | Self::Prompts | Self::Completions => offers.get(self.word()).is_some(),
+        }
+    }
+
+    /// What it is, in the description of its tool.
+    fn does(self) -> &'static str {
+        match self {
+            Self::Resources => "Reads resources",
+            Self::Prompts => "Reads prompts",
+            Self::Completions => "Completes arguments of prompts and resource templates",
+            Self::Subscriptions => "Listens to resources",
+        }
+    }
+
+    /// What a tool of it may do without a person. Completions come with every key that is pressed: no one of them is worth a question, so
+    /// where the server's calls are asked about there are none.
+    fn permission(self, rules: &Rules) -> Permission {
+        match (self, rules.permission.unwrap_or(Effect::Read.default_permission())) {
+            (Self::Completions, Permission::Ask) => Permission::Deny,
+            (_, permission) => permission,
+        }
     }
 
     fn schema(self) -> &'static str {
         match self {
-            Self::Resources => {
+            Self::Resources | Self::Subscriptions => {
                 r#"{"type":"object","properties":{"uri":{"type":"string"}},"required":["uri"],"additionalProperties":false}"#
             }
             Self::Prompts => {
                 r#"{"type":"object","properties":{"name":{"type":"string"},"arguments":{"type":"object"}},"required":["name"],"additionalProperties":false}"#
+            }
+            Self::Completions => {
+                r#"{"type":"object","properties":{"ref":{"type":"object"},"argument":{"type":"object"},"context":{"type":"object"}},"required":["ref","argument"]}"#
             }
         }
     }
@@ -89,12 +128,13 @@ fn spec_of(upstream: &Arc<Upstream>, beside: Beside) -> Option<ToolSpec> {
         let door = door.clone();
         async move {
             let upstream = door.upstream()?;
+            let Some(method) = beside.method() else { return listen(&upstream, &arguments, &context).await };
             let link = upstream
                 .link_for(context.subject())
                 .await
                 .map_err(|no_link| no_link.failure(&upstream.settings().name))?;
             let errand = Errand {
-                method: beside.method(),
+                method,
                 params: arguments.document().clone(),
                 beside: context.caller().and_then(|caller| caller.beside()),
                 caller: context.caller().cloned(),
@@ -111,16 +151,27 @@ fn spec_of(upstream: &Arc<Upstream>, beside: Beside) -> Option<ToolSpec> {
     });
     // INVARIANT: the schemas are texts of this file, and a read may be repeated.
     ToolSpec::builder(beside_name(&settings.prefix, &settings.name, beside))
-        .description(format!("Reads {} of the MCP server `{}`.", beside.word(), settings.name))
+        .description(format!("{} of the MCP server `{}`.", beside.does(), settings.name))
         .input_schema_text(beside.schema())
         .source(beside.source(&settings.name))
         .effect(Effect::Read)
-        .permission(settings.rules.permission.unwrap_or(Effect::Read.default_permission()))
+        .permission(beside.permission(&settings.rules))
         .scopes(settings.rules.scopes.clone().unwrap_or_default())
         .timeout(timeout)
         .handler(handler)
         .build()
         .ok()
+}
+
+/// Has the server tell of a resource.
+async fn listen(upstream: &Arc<Upstream>, arguments: &Arguments, context: &ToolContext) -> Result<Output, Failure> {
+    let uri = arguments.root().get("uri").and_then(|uri| uri.as_str()).unwrap_or_default();
+    let name = &upstream.settings().name;
+    match upstream.watch(context.subject(), &uri).await {
+        Ok(()) => Ok(Output::new(Document::empty_object())),
+        Err(NotWatched::NoLink(no_link)) => Err(no_link.failure(name)),
+        Err(NotWatched::Refused(error)) => Err(failure(name, Effect::Read, ReplayPolicy::Safe, error)),
+    }
 }
 
 impl Settings {

@@ -133,7 +133,8 @@ pub(super) fn without_the_hop(result: Node<'_>) -> Document {
     rest.document()
 }
 
-/// What is known of the world where the server answered with a failure: the tool ran, and nobody vouches that nothing happened.
+/// What is known of the world where the server answered with a failure, whatever it is called: nobody vouches that nothing happened.
+/// Tools raise any of the protocol's errors while they run, and servers that wrap others pass on theirs.
 fn answered(effect: Effect) -> EffectState {
     if effect.changes_something() { EffectState::Done } else { EffectState::None }
 }
@@ -151,7 +152,8 @@ pub(super) fn failure(server: &str, effect: Effect, replay: ReplayPolicy, error:
         ClientError::NotSent(why) => nothing(format!("server `{server}`: {why}")),
         ClientError::Unauthorized { .. } => nothing(auth_required(server)),
         ClientError::AuthorizationNeeded { url } => NoLink::Login(url).failure(server),
-        ClientError::Server(error) => refused(server, effect, &error),
+        ClientError::Server(error) => refused(server, answered(effect), &error),
+        ClientError::Refused(error) => refused(server, EffectState::None, &error),
         error @ (ClientError::Lost(_)
         | ClientError::TimedOut { .. }
         | ClientError::Cancelled
@@ -176,19 +178,7 @@ fn lost(effect: Effect, replay: ReplayPolicy, words: String) -> Failure {
 }
 
 /// The server answered with an error of the protocol.
-fn refused(server: &str, effect: Effect, error: &RpcError) -> Failure {
-    let before_it_ran = matches!(
-        error.code,
-        code::INVALID_PARAMS
-            | code::INVALID_REQUEST
-            | code::METHOD_NOT_FOUND
-            | code::PARSE_ERROR
-            | code::HEADER_MISMATCH
-            | code::MISSING_CAPABILITY
-            | code::UNSUPPORTED_VERSION
-            | code::URL_ELICITATION_REQUIRED
-    );
-    let state = if before_it_ran { EffectState::None } else { answered(effect) };
+fn refused(server: &str, state: EffectState, error: &RpcError) -> Failure {
     let words = format!("server `{server}` refused it: {}", error.message);
     let details = Document::from_serialize(error).ok();
     let failure = ToolExecutionError::new(SERVER_REFUSED, words).effect_state(state);

@@ -11,7 +11,7 @@ use super::settings::{Identity, Place, Relay, Settings};
 use crate::client::{
     ClientError, Connection, Endpoint, List, Listener, Listing, Options, Outgoing, Process, ServerFacts, Transport,
 };
-use crate::oauth::UserAgent;
+use crate::oauth::{Confidant, UserAgent};
 use crate::wire::{Edit, follows_tasks, key};
 
 /// Opens connections: starts programs, and reaches addresses.
@@ -24,8 +24,9 @@ impl Dial for Connections {
         settings: &'a Settings,
         identity: &'a Identity,
         listener: Arc<dyn Listener>,
+        confidant: &'a Arc<dyn Confidant>,
     ) -> BoxFuture<'a, Result<Arc<dyn Link>, ClientError>> {
-        Box::pin(open(settings, identity, listener, None))
+        Box::pin(open(settings, identity, listener, None, confidant))
     }
 }
 
@@ -39,10 +40,11 @@ impl Dial for Visiting {
         settings: &'a Settings,
         identity: &'a Identity,
         listener: Arc<dyn Listener>,
+        confidant: &'a Arc<dyn Confidant>,
     ) -> BoxFuture<'a, Result<Arc<dyn Link>, ClientError>> {
         // Nobody sits before the connection that is for lists.
         let agent = (*identity != Identity::Shared).then(|| Arc::clone(&self.0));
-        Box::pin(open(settings, identity, listener, agent))
+        Box::pin(open(settings, identity, listener, agent, confidant))
     }
 }
 
@@ -51,13 +53,14 @@ async fn open(
     identity: &Identity,
     listener: Arc<dyn Listener>,
     agent: Option<Arc<dyn UserAgent>>,
+    confidant: &Arc<dyn Confidant>,
 ) -> Result<Arc<dyn Link>, ClientError> {
     let mut options = Options::new("lockgate", env!("CARGO_PKG_VERSION"));
     options.capabilities = capabilities(settings.relay, None);
     options.era = settings.era;
     let mut transport = transport(settings, identity);
     if let (Transport::Http(endpoint), Some(login)) = (&mut transport, &settings.login) {
-        let authorizer = login.authorizer(&settings.name, &endpoint.url, identity, agent).await;
+        let authorizer = login.authorizer(&settings.name, &endpoint.url, identity, agent, Arc::clone(confidant)).await;
         let authorizer = authorizer.map_err(|error| ClientError::NotSent(error.to_string()))?;
         endpoint.tokens = Some(Arc::new(authorizer));
     }
@@ -146,6 +149,14 @@ impl Link for Open {
             outgoing.mirror = errand.mirrors.as_deref();
             connection.request(outgoing).await
         })
+    }
+
+    fn watch<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<(), ClientError>> {
+        Box::pin(async move { self.connection()?.watch(uri).await })
+    }
+
+    fn unwatch<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<(), ClientError>> {
+        Box::pin(async move { self.connection()?.unwatch(uri).await })
     }
 
     fn is_lost(&self) -> bool {

@@ -8,16 +8,18 @@ use tokio_util::sync::CancellationToken;
 
 use super::settings::{Identity, Settings};
 use crate::client::{ClientError, List, Listener, Listing, Patience, ServerFacts};
+use crate::oauth::Confidant;
 use crate::wire::Mirrors;
 
 /// Opens connections.
 pub trait Dial: Send + Sync {
-    /// Opens one to this server, for this identity.
+    /// Opens one to this server, for this identity. `confidant` hears of every token before it is shown.
     fn dial<'a>(
         &'a self,
         settings: &'a Settings,
         identity: &'a Identity,
         listener: Arc<dyn Listener>,
+        confidant: &'a Arc<dyn Confidant>,
     ) -> BoxFuture<'a, Result<Arc<dyn Link>, ClientError>>;
 }
 
@@ -31,6 +33,12 @@ pub trait Link: Send + Sync {
 
     /// One request, and its result.
     fn request(&self, errand: Errand) -> BoxFuture<'_, Result<Document, ClientError>>;
+
+    /// From now on the server tells of changes of this resource, however often that has to be begun anew on this connection.
+    fn watch<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<(), ClientError>>;
+
+    /// From now on it need not.
+    fn unwatch<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<(), ClientError>>;
 
     /// Whether it is gone.
     fn is_lost(&self) -> bool;

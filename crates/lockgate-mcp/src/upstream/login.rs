@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lockgate_host::clock::SystemClock;
 
 use super::settings::Identity;
-use crate::oauth::{self, Authorizer, Grant, OAuthError, Owner, Parts, UserAgent, Vault};
+use crate::oauth::{self, Authorizer, Confidant, Grant, OAuthError, Owner, Parts, UserAgent, Vault};
 
 /// How tokens for a server are got, and where they are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +36,7 @@ impl Login {
         server: &str,
         identity: &Identity,
         agent: Option<Arc<dyn UserAgent>>,
+        confidant: Arc<dyn Confidant>,
     ) -> Result<Authorizer, OAuthError> {
         let owner = match identity {
             Identity::Shared => self.lists_as.clone(),
@@ -49,6 +50,7 @@ impl Login {
             vault: Arc::new(Vault::at(&self.vault)),
             agent,
             clock: Arc::new(SystemClock),
+            confidant,
         })
         .await
     }

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use lockgate_contract::document::Document;
-use lockgate_contract::ports::Caller;
 use lockgate_contract::subject::Subject;
 use lockgate_contract::tool::{Failure, ToolEnvironmentError, ToolSpec};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, broadcast, watch};
@@ -19,9 +18,9 @@ use super::name::{NameOf, name_of};
 use super::settings::{Identity, Settings};
 use super::status::{Condition, Status};
 use super::tools::tools_of;
+use super::watching::Watches;
 use super::{Inner, Parts};
-use crate::client::{ClientError, Event, List, Listener, Patience, ServerFacts};
-use crate::wire::RpcError;
+use crate::client::{ClientError, Event, List, Listener, ServerFacts};
 
 /// One server.
 pub struct Upstream {
@@ -36,6 +35,7 @@ pub struct Upstream {
     own: Mutex<BTreeMap<Identity, Slot>>,
     pub(super) said: broadcast::Sender<Said>,
     pub(super) again: Notify,
+    pub(super) watches: Arc<Watches>,
     pub(super) stop: CancellationToken,
     calls: Arc<Semaphore>,
 }
@@ -73,7 +73,9 @@ pub enum Said {
     Resource {
         /// The server.
         server: String,
-        /// The notification's parameters, as they came.
+        /// Whose connection heard of it.
+        identity: Identity,
+        /// The notification's parameters, without what belongs to the hop from the server.
         params: Document,
     },
     /// A log message.
@@ -93,7 +95,7 @@ const MOST_USERS: usize = 64;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Upstream {
-    pub(super) fn new(settings: Settings, home: &Arc<Inner>) -> Self {
+    pub(super) fn new(settings: Settings, home: &Arc<Inner>, watches: Arc<Watches>) -> Self {
         let (parts, said) = (home.parts.clone(), home.said.clone());
         let status = watch::Sender::new(Status::configured(parts.clock.now()));
         Self {
@@ -106,6 +108,7 @@ impl Upstream {
             own: Mutex::default(),
             said,
             again: Notify::new(),
+            watches,
             stop: CancellationToken::new(),
             calls: Arc::new(Semaphore::new(MOST_CALLS as usize)),
         }
@@ -156,49 +159,21 @@ impl Upstream {
         Door { home: Weak::clone(&self.home), server: self.settings.name.clone() }
     }
 
-    /// Asks it something that changes nothing and is no call, such as a completion, on behalf of a subject.
-    ///
-    /// # Errors
-    ///
-    /// Its own error, as it came; or that it cannot be reached.
-    pub async fn ask(
-        self: &Arc<Self>,
-        subject: &Subject,
-        method: &'static str,
-        params: Document,
-        caller: Option<Arc<dyn Caller>>,
-        cancel: CancellationToken,
-    ) -> Result<Document, RpcError> {
-        let link = self.link_for(subject).await.map_err(|_| RpcError::internal())?;
-        let timeout = self.settings.timeout;
-        let errand = Errand {
-            method,
-            params,
-            beside: caller.as_ref().and_then(|caller| caller.beside()),
-            caller,
-            cancel,
-            patience: Patience { idle: timeout, absolute: timeout },
-            mirrors: None,
-        };
-        link.request(errand).await.map_err(|error| match error {
-            ClientError::Server(error) => error,
-            error => {
-                tracing::warn!(server = self.settings.name, method, %error, "a server did not answer");
-                RpcError::internal()
-            }
-        })
-    }
-
     /// The connection through which this subject's requests go.
     pub(super) async fn link_for(self: &Arc<Self>, subject: &Subject) -> Result<Held, NoLink> {
+        match self.settings.identity(subject) {
+            Some(identity) => self.link_of(identity).await,
+            None => Err(NoLink::Other(auth_required(&self.settings.name))),
+        }
+    }
+
+    /// The connection of this identity.
+    pub(super) async fn link_of(self: &Arc<Self>, identity: Identity) -> Result<Held, NoLink> {
         let name = &self.settings.name;
         let nothing = NoLink::Other;
         let permit = Arc::clone(&self.calls).try_acquire_owned();
         let permit =
             permit.map_err(|_| nothing(format!("server `{name}` is being stopped, or too many calls wait for it")))?;
-        let Some(identity) = self.settings.identity(subject) else {
-            return Err(nothing(auth_required(name)));
-        };
         let link = match identity {
             Identity::Shared => self.shared_link().await.map_err(nothing),
             identity @ Identity::User { .. } => self.own_link(identity).await,
@@ -237,8 +212,8 @@ impl Upstream {
         if let Some(link) = open.as_ref().filter(|link| !link.is_lost()) {
             return Ok(Arc::clone(link));
         }
-        let listener = Arc::new(Quiet { server: name.clone(), said: self.said.clone() });
-        let dialled = self.parts.dial.dial(&self.settings, &identity, listener);
+        let listener = Arc::new(Quiet { upstream: Arc::downgrade(self), identity: identity.clone() });
+        let dialled = self.parts.dial.dial(&self.settings, &identity, listener, &self.parts.confidant);
         let link = match tokio::time::timeout(self.settings.start_timeout, dialled).await {
             Ok(Ok(link)) => link,
             Ok(Err(ClientError::Unauthorized { .. })) => return Err(NoLink::Other(auth_required(name))),
@@ -269,7 +244,10 @@ impl Upstream {
     fn slot(&self, identity: &Identity) -> Slot {
         let mut own = locked(&self.own);
         if own.len() >= MOST_USERS && !own.contains_key(identity) {
-            let idle = own.iter().find(|(_, slot)| Arc::strong_count(slot) == 1).map(|(identity, _)| identity.clone());
+            let is_idle =
+                |identity: &Identity, slot: &Slot| Arc::strong_count(slot) == 1 && !self.is_listened_to(identity);
+            let idle =
+                own.iter().find(|(identity, slot)| is_idle(identity, slot)).map(|(identity, _)| identity.clone());
             if let Some(idle) = idle {
                 own.remove(&idle);
             }
@@ -341,6 +319,10 @@ pub(super) struct Held {
 }
 
 impl Held {
+    pub(super) fn link(&self) -> &Arc<dyn Link> {
+        &self.link
+    }
+
     pub(super) async fn request(self, errand: Errand) -> Result<Document, ClientError> {
         let result = self.link.request(errand).await;
         drop(self);
@@ -350,16 +332,17 @@ impl Held {
 
 /// Hears what comes on a user's connection: the lists are asked for elsewhere.
 struct Quiet {
-    server: String,
-    said: broadcast::Sender<Said>,
+    upstream: Weak<Upstream>,
+    identity: Identity,
 }
 
 impl Listener for Quiet {
     fn heard(&self, event: Event) {
-        let server = self.server.clone();
-        if let Event::ResourceUpdated(params) = event {
-            // Nobody may be listening.
-            let _ = self.said.send(Said::Resource { server, params });
+        let Some(upstream) = self.upstream.upgrade() else { return };
+        match (event, tokio::runtime::Handle::try_current()) {
+            (Event::ResourceUpdated(params), _) => upstream.says_of_resource(&self.identity, &params),
+            (Event::Lost(_), Ok(runtime)) => drop(runtime.spawn(upstream.reach_again(self.identity.clone()))),
+            _ => {}
         }
     }
 }

@@ -171,6 +171,17 @@ impl Settings {
         Some(Identity::User { tenant, user, issuer: self.place.origin() })
     }
 
+    /// Whether connections are opened for this identity.
+    pub(super) fn is_reached_as(&self, identity: &Identity) -> bool {
+        let is_personal = self.login.as_ref().is_some_and(Login::is_personal);
+        match identity {
+            Identity::Shared => !is_personal && self.tokens.by_user.is_empty(),
+            Identity::User { issuer, .. } => {
+                *issuer == self.place.origin() && (is_personal || self.token(identity).is_some())
+            }
+        }
+    }
+
     /// The token of this identity. Another's is never an answer.
     pub fn token(&self, identity: &Identity) -> Option<&Secret> {
         match identity {

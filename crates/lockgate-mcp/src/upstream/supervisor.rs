@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use lockgate_contract::document::Document;
 use lockgate_contract::tool::ToolSpec;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -69,8 +70,14 @@ pub(super) async fn supervise(upstream: Arc<Upstream>) {
             }
             Err(NoStart::Failed(why)) => Some(why),
             Err(NoStart::Quarantined(why)) => {
+                let changed = upstream.replace(Lists::default());
                 put(&upstream, Vec::new()).await;
+                upstream.status.send_modify(|status| {
+                    status.tools = 0;
+                    status.quarantined.clear();
+                });
                 upstream.becomes(Condition::Quarantined, Some(why));
+                upstream.changed(changed);
                 upstream.stop.cancelled().await;
                 break;
             }
@@ -93,20 +100,26 @@ async fn start(upstream: &Arc<Upstream>, listener: Arc<dyn Listener>) -> Result<
     let settings = upstream.settings();
     let all = async {
         let link =
-            upstream.parts.dial.dial(settings, &Identity::Shared, listener).await.map_err(|error| match error {
-                ClientError::Unauthorized { .. } if settings.login.is_some() => {
-                    let name = &settings.name;
-                    NoStart::Failed(format!(
-                        "auth_required: nobody is logged in: `lockgate mcp login {name}` does that"
-                    ))
-                }
-                ClientError::Unauthorized { .. } => {
-                    NoStart::Failed("auth_required: it does not take the credential".to_owned())
-                }
-                error => NoStart::Failed(error.to_string()),
-            })?;
-        match who_it_is(&link, settings.version.as_deref()).and(take_in(upstream, &*link).await) {
-            Ok(()) => Ok(link),
+            upstream.parts.dial.dial(settings, &Identity::Shared, listener, &upstream.parts.confidant).await.map_err(
+                |error| match error {
+                    ClientError::Unauthorized { .. } if settings.login.is_some() => {
+                        let name = &settings.name;
+                        NoStart::Failed(format!(
+                            "auth_required: nobody is logged in: `lockgate mcp login {name}` does that"
+                        ))
+                    }
+                    ClientError::Unauthorized { .. } => {
+                        NoStart::Failed("auth_required: it does not take the credential".to_owned())
+                    }
+                    error => NoStart::Failed(error.to_string()),
+                },
+            )?;
+        let taken_in = match who_it_is(&link, settings.version.as_deref()) {
+            Ok(()) => take_in(upstream, &*link).await,
+            Err(another) => Err(another),
+        };
+        match taken_in {
+            Ok(changed) => Ok((link, changed)),
             Err(error) => {
                 link.close().await;
                 Err(error)
@@ -115,10 +128,14 @@ async fn start(upstream: &Arc<Upstream>, listener: Arc<dyn Listener>) -> Result<
     };
     let within = settings.start_timeout;
     let started = timeout(within, all).await;
-    let link = started.unwrap_or_else(|_| Err(NoStart::Failed(format!("it was not ready within {within:?}"))))?;
+    let started = started.unwrap_or_else(|_| Err(NoStart::Failed(format!("it was not ready within {within:?}"))));
+    let (link, changed) = started?;
     *locked(&upstream.shared) = Some(Arc::clone(&link));
     upstream.status.send_modify(|status| status.protocol = Some(link.server().version.word()));
     upstream.becomes(Condition::Ready, None);
+    upstream.watch_all_again();
+    // Whoever listed something before would hold it for what there is: a server that was started anew says nothing of it.
+    upstream.changed(changed);
     Ok(link)
 }
 
@@ -136,8 +153,8 @@ fn who_it_is(link: &Arc<dyn Link>, pinned: Option<&str>) -> Result<(), NoStart> 
     }
 }
 
-/// Lists everything that it offers, and offers the tools.
-async fn take_in(upstream: &Arc<Upstream>, link: &dyn Link) -> Result<(), NoStart> {
+/// Lists everything that it offers, and offers the tools. Answers with the lists that are others than before.
+async fn take_in(upstream: &Arc<Upstream>, link: &dyn Link) -> Result<Vec<List>, NoStart> {
     let facts = link.server().clone();
     let offers = |what: &str| facts.capabilities.root().get(what).is_some();
     let mut warnings = Vec::new();
@@ -172,13 +189,13 @@ async fn take_in(upstream: &Arc<Upstream>, link: &dyn Link) -> Result<(), NoStar
         }
     }
     lists.tools = tools;
-    *upstream.lists.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(lists);
+    let changed = upstream.replace(lists);
     offer(upstream, &facts).await;
     upstream.status.send_modify(|status| {
-        status.warnings = warnings.into_iter().map(|warning| upstream.settings().without_secrets(warning)).collect();
+        status.warnings = warnings.into_iter().map(|warning| upstream.without_secrets(warning)).collect();
         status.warnings.truncate(MOST_WARNINGS);
     });
-    Ok(())
+    Ok(changed)
 }
 
 /// Makes tools of its list, and offers them in place of those before.
@@ -218,7 +235,6 @@ async fn put(upstream: &Arc<Upstream>, specs: Vec<ToolSpec>) -> Vec<(String, Str
 
 /// Hears what a server says until it is lost, and says why; nothing where it is to be stopped.
 async fn attend(upstream: &Arc<Upstream>, link: &dyn Link, mut heard: Heard) -> Option<String> {
-    let name = &upstream.settings().name;
     let mut looked = Instant::now();
     loop {
         let event = tokio::select! {
@@ -241,14 +257,15 @@ async fn attend(upstream: &Arc<Upstream>, link: &dyn Link, mut heard: Heard) -> 
                         other => others.push(other),
                     }
                 }
+                match take_in(upstream, link).await {
+                    Ok(others) => changed.extend(others),
+                    Err(NoStart::Failed(why) | NoStart::Quarantined(why)) => {
+                        upstream.doubt(format!("a list changed and could not be read: {why}"));
+                    }
+                }
                 changed.sort_unstable();
                 changed.dedup();
-                if let Err(NoStart::Failed(why) | NoStart::Quarantined(why)) = take_in(upstream, link).await {
-                    upstream.doubt(format!("a list changed and could not be read: {why}"));
-                }
-                for list in changed {
-                    let _ = upstream.said.send(Said::Changed { server: name.clone(), list });
-                }
+                upstream.changed(changed);
                 for event in others {
                     if let Event::Lost(why) = event {
                         return Some(why);
@@ -271,8 +288,33 @@ impl Upstream {
         });
     }
 
+    /// From now on it offers these. Answers with the lists that are others than before.
+    fn replace(&self, lists: Lists) -> Vec<List> {
+        let lists = Arc::new(lists);
+        let mut place = self.lists.write().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut *place, Arc::clone(&lists));
+        drop(place);
+        let is_same =
+            |one: &[Document], other: &[Document]| one.iter().map(Document::text).eq(other.iter().map(Document::text));
+        let all = [
+            (List::Tools, is_same(&before.tools, &lists.tools)),
+            (List::Resources, is_same(&before.resources, &lists.resources)),
+            (List::ResourceTemplates, is_same(&before.templates, &lists.templates)),
+            (List::Prompts, is_same(&before.prompts, &lists.prompts)),
+        ];
+        all.into_iter().filter(|(_, is_same)| !is_same).map(|(list, _)| list).collect()
+    }
+
+    /// Says that these lists are others now.
+    fn changed(&self, lists: Vec<List>) {
+        for list in lists {
+            // Nobody may be listening.
+            let _ = self.said.send(Said::Changed { server: self.settings().name.clone(), list });
+        }
+    }
+
     pub(super) fn becomes(&self, state: Condition, reason: Option<String>) {
-        let reason = reason.map(|reason| self.settings().without_secrets(reason));
+        let reason = reason.map(|reason| self.without_secrets(reason));
         let now = self.parts.clock.now();
         let name = &self.settings().name;
         if let Some(reason) = &reason {
@@ -286,7 +328,10 @@ impl Upstream {
         let server = self.settings().name.clone();
         // Nobody may be listening.
         let _ = match event {
-            Event::ResourceUpdated(params) => self.said.send(Said::Resource { server, params }).map(drop),
+            Event::ResourceUpdated(params) => {
+                self.says_of_resource(&Identity::Shared, &params);
+                Ok(())
+            }
             Event::Log(params) => self.said.send(Said::Log { server, params }).map(drop),
             Event::Noise(line) => {
                 self.doubt(format!("it wrote what is no message: {}", shortened(&line)));
@@ -296,8 +341,13 @@ impl Upstream {
         };
     }
 
+    /// What it says of itself, without what it was given, whenever that was.
+    pub(super) fn without_secrets(&self, text: String) -> String {
+        self.parts.confidant.without(self.settings().without_secrets(text))
+    }
+
     fn doubt(&self, words: String) {
-        let words = self.settings().without_secrets(words);
+        let words = self.without_secrets(words);
         self.status.send_modify(|status| {
             if status.warnings.len() >= MOST_WARNINGS {
                 status.warnings.remove(0);

@@ -3,12 +3,29 @@ mod fake;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use lockgate_contract::document::Document;
 use lockgate_contract::effect::{Effect, Permission, ReplayPolicy};
+use lockgate_contract::subject::Subject;
 use tokio_util::sync::CancellationToken;
 
-pub(super) use self::fake::{Fake, Kept, document, settings, upstreams, upstreams_of};
+pub(super) use self::fake::{Fake, Kept, document, settings, subject, upstreams, upstreams_of};
 use super::*;
-use crate::client::{Event, List};
+use crate::client::{ClientError, Event, List, Patience};
+
+/// Asks a server something; nothing where that cannot be sent.
+async fn ask(upstream: &Arc<Upstream>, subject: &Subject) -> Result<Document, Option<ClientError>> {
+    let held = upstream.link_for(subject).await.map_err(|_| None)?;
+    let errand = Errand {
+        method: "prompts/get",
+        params: document("{}"),
+        beside: None,
+        caller: None,
+        cancel: CancellationToken::new(),
+        patience: Patience { idle: Duration::from_hours(1), absolute: Duration::from_hours(1) },
+        mirrors: None,
+    };
+    held.request(errand).await.map_err(Some)
+}
 
 #[tokio::test(start_paused = true)]
 async fn a_server_s_tools_are_offered_under_its_name() {
@@ -90,6 +107,45 @@ async fn a_changed_list_is_offered_at_once_and_a_bad_tool_is_left_out_alone() {
     assert_eq!(left_out, ["#5", "#7", "c", "no-schema", "refused"]);
 }
 
+// A server that was started anew with other tools says nothing of it: clients went on with the list that they had.
+#[tokio::test(start_paused = true)]
+async fn another_list_after_a_new_start_is_told_and_the_same_one_is_not() {
+    let fake = Fake::with_tools(&["a"]);
+    let (upstreams, kept) = upstreams([("s", &fake)]);
+    let mut said = upstreams.said();
+    upstreams.settled().await;
+    assert!(
+        matches!(said.try_recv().unwrap(), Said::Changed { list: List::Tools, .. }),
+        "it may come after its clients"
+    );
+    fake.loses_all("it exited");
+    tokio::time::sleep(Duration::from_secs(61)).await;
+    assert!(said.is_empty(), "nothing is another one");
+    fake.set_tools(vec![document(r#"{"name":"a","description":"another one","inputSchema":{"type":"object"}}"#)]);
+    fake.loses_all("it exited");
+    let told = tokio::time::timeout(Duration::from_secs(61), said.recv()).await.expect("it is told").unwrap();
+    assert!(matches!(told, Said::Changed { list: List::Tools, .. }));
+    assert_eq!(kept.with("s__a", |spec| spec.description().to_owned()), "another one", "it is there when it is told");
+    assert_eq!(upstreams.statuses()["s"].state, Condition::Ready);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_comes_back_as_another_version_is_told_to_be_gone() {
+    let fake = Fake::with_tools(&["a"]);
+    let mut one = settings("s");
+    one.version = Some("1.0".to_owned());
+    let (upstreams, kept) = fake::upstreams_of(vec![(one, &fake)]);
+    upstreams.settled().await;
+    let mut said = upstreams.said();
+    *fake.version.lock().unwrap() = "2.0".to_owned();
+    fake.loses_all("it exited");
+    let told = tokio::time::timeout(Duration::from_secs(61), said.recv()).await.expect("it is told").unwrap();
+    assert!(matches!(told, Said::Changed { list: List::Tools, .. }));
+    let status = &upstreams.statuses()["s"];
+    assert_eq!((status.state, status.tools), (Condition::Quarantined, 0));
+    assert!(kept.names("s").is_empty());
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_server_of_another_version_is_left_alone() {
     let fake = Fake::with_tools(&["a"]);
@@ -102,6 +158,7 @@ async fn a_server_of_another_version_is_left_alone() {
     assert_eq!((status.state, fake.dials.load(Ordering::SeqCst)), (Condition::Quarantined, 1));
     assert!(status.reason.as_ref().unwrap().contains("`1.0`"), "{status:?}");
     assert!(kept.names("s").is_empty());
+    assert_eq!(fake.listed.load(Ordering::SeqCst), 0, "not even for a moment were its tools offered");
 }
 
 #[tokio::test(start_paused = true)]
@@ -132,8 +189,7 @@ async fn a_server_that_must_be_reached_as_somebody_is_asked_as_nobody_else() {
     let upstream = upstreams.get("hub").unwrap();
     for name in ["alice", "bob", "alice", "carol"] {
         let subject = fake::subject("acme", name);
-        let answer =
-            upstream.ask(&subject, "completion/complete", document("{}"), None, CancellationToken::default()).await;
+        let answer = ask(&upstream, &subject).await;
         assert_eq!(answer.is_ok(), name != "carol", "{name}");
     }
     let tokens = fake.tokens.lock().unwrap().clone();
@@ -151,7 +207,7 @@ async fn nobody_reaches_a_server_whose_tools_were_not_taken_in_as_it_is_configur
     upstreams.settled().await;
     let ask = async |upstreams: &Upstreams| {
         let (upstream, subject) = (upstreams.get("hub").unwrap(), fake::subject("acme", "alice"));
-        upstream.ask(&subject, "completion/complete", document("{}"), None, CancellationToken::default()).await
+        self::ask(&upstream, &subject).await
     };
     assert!(ask(&upstreams).await.is_ok());
     fake.refuses.store(true, Ordering::SeqCst);
@@ -173,7 +229,7 @@ async fn calls_that_are_under_way_come_to_their_end() {
     let upstream = upstreams.get("s").unwrap();
     let asked = tokio::spawn(async move {
         let subject = fake::subject("t", "u");
-        upstream.ask(&subject, "completion/complete", document("{}"), None, CancellationToken::default()).await
+        ask(&upstream, &subject).await
     });
     tokio::time::sleep(Duration::from_secs(1)).await;
     upstreams.set(Vec::new());
@@ -200,7 +256,7 @@ async fn a_stop_does_not_wait_for_the_longest_call() {
         let upstream = upstreams.get(name).unwrap();
         tokio::spawn(async move {
             let subject = fake::subject("t", "u");
-            upstream.ask(&subject, "completion/complete", document("{}"), None, CancellationToken::default()).await
+            ask(&upstream, &subject).await
         });
     }
     tokio::time::sleep(Duration::from_secs(1)).await;

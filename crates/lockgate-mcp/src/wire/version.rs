@@ -28,6 +28,8 @@ impl Version {
     /// Every version, the oldest first.
     pub const ALL: [Self; 5] =
         [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25, Self::V2026_07_28];
+    /// Those that a request can name: of the modern era. The others are agreed on by `initialize`.
+    pub const NAMED: [Self; 1] = [Self::V2026_07_28];
     /// The newest that `initialize` may agree on: what an unknown version is answered with.
     pub const NEWEST_LEGACY: Self = Self::V2025_11_25;
     /// The newest.

@@ -156,6 +156,6 @@ impl Issuer {
             level: table.level.unwrap_or(default.level),
             versions: default.versions,
         };
-        Ok(Caller::Agent(Principal { subject: Arc::new(subject), credential, run: None }))
+        Ok(Caller::Agent(Principal { subject: Arc::new(subject), credential, run: None, until: Some(end) }))
     }
 }

@@ -12,6 +12,7 @@ use lockgate::contract::ids::ApprovalId;
 use lockgate::contract::outcome::{Code, Outcome};
 use lockgate::contract::ports::{ApprovalFilter, Clock as _};
 use lockgate::contract::result::{Meta, ToolError, ToolResult};
+use lockgate::contract::subject::Subject;
 use lockgate::deciding::{self, Answer};
 use lockgate::harness::{DirectAnswer, DirectCall};
 use lockgate::host::clock::SystemClock;
@@ -22,7 +23,7 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::call::parsed;
+use super::call::{APPROVAL_IN_META, parsed};
 use super::tasks::Task;
 use super::{State, internal};
 
@@ -57,8 +58,7 @@ impl State {
             approval.arguments_digest == digest
                 && approval.tool_name == call.tool_name
                 && approval.definition == tool.spec().definition()
-                && (&approval.tenant, &approval.user, &approval.agent)
-                    == (&call.subject.tenant, &call.subject.user, &call.subject.agent)
+                && is_about(approval, &call.subject)
                 && approval.edited.is_none()
         };
         for state in [ApprovalState::Granted, ApprovalState::Pending] {
@@ -78,6 +78,13 @@ impl State {
             }
         }
         Ok(Before::Nothing)
+    }
+
+    /// The question that a client names, where it is about a call of this subject. Another's is none.
+    pub(super) async fn named(&self, id: &str, subject: &Subject) -> Result<ApprovalId, RpcError> {
+        let id = ApprovalId::new(id);
+        let found = self.assembly.journal.approval(&id).await.map_err(|error| internal(&error))?;
+        if found.is_some_and(|approval| is_about(&approval, subject)) { Ok(id) } else { Err(no_such_approval()) }
     }
 
     async fn is_direct(&self, approval: &Approval) -> Result<bool, RpcError> {
@@ -194,6 +201,16 @@ impl State {
         }
         false
     }
+}
+
+/// Whether a question is about a call of this subject.
+fn is_about(approval: &Approval, subject: &Subject) -> bool {
+    (&approval.tenant, &approval.user, &approval.agent) == (&subject.tenant, &subject.user, &subject.agent)
+}
+
+/// What a client is told that names a question which is none about a call of its own.
+pub(super) fn no_such_approval() -> RpcError {
+    RpcError::invalid_params(format!("`{APPROVAL_IN_META}` names no question about a call of this client"))
 }
 
 /// The answer where the same question is open already.

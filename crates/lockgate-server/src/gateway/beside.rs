@@ -1,14 +1,14 @@
-//! Resources, prompts and completion: reads go through the gate as calls of the tools that stand for them.
+//! Resources, prompts and completion: each goes through the gate as a call of the tool that stands for it.
 
 use std::sync::Arc;
 
 use lockgate::contract::document::{Document, Limits};
 use lockgate::harness::DirectAnswer;
-use lockgate_mcp::server::Asked;
+use lockgate_mcp::server::{Asked, Subscription};
 use lockgate_mcp::upstream::{Beside, Upstream, beside_name};
-use lockgate_mcp::wire::{Edit, Era, RpcError, code, is_reserved};
+use lockgate_mcp::wire::{Edit, Era, RpcError, code};
 
-use super::result::{in_era, servers_error, words_of};
+use super::result::{servers_error, words_of};
 use super::{State, internal};
 
 impl State {
@@ -16,13 +16,7 @@ impl State {
         let uri = word(asked, "uri")?;
         let (server, raw) = self.resource(asked, &uri)?;
         let arguments = Edit::new().with("uri", Document::string(&raw)).document();
-        let result = self.read(asked, &server, Beside::Resources, &arguments).await?;
-        let root = result.root();
-        let Some(contents) = root.get("contents") else { return Ok(result) };
-        let contents: Vec<_> =
-            contents.elements().map(|entry| server.settings().with_shown_uri(entry, "uri")).collect();
-        let contents = Document::from_serialize(&contents).map_err(|error| internal(&error))?;
-        Ok(Edit::of(root).with("contents", contents).document())
+        self.read(asked, &server, Beside::Resources, &arguments).await
     }
 
     pub(super) async fn get_prompt(&self, asked: &Asked) -> Result<Document, RpcError> {
@@ -49,38 +43,24 @@ impl State {
             (None, None) => return Err(RpcError::invalid_params("`ref` names neither a prompt nor a resource")),
         };
         let reference = Edit::of(reference).with(key, Document::string(&raw)).document();
-        let params = Edit::of(root).with("ref", reference).without("_meta").document();
-        self.ask(asked, &server, "completion/complete", params).await
+        let arguments = Edit::of(root).with("ref", reference).without("_meta").document();
+        self.read(asked, &server, Beside::Completions, &arguments).await
     }
 
-    pub(super) async fn subscribe(&self, asked: &Asked, method: &'static str) -> Result<Document, RpcError> {
+    /// Somebody wants to listen to a resource that it may read. That somebody listens is known before the gate says that it may, so
+    /// that whoever leaves meanwhile leaves nothing behind.
+    pub(super) async fn subscribe(&self, asked: &Asked) -> Result<Subscription, RpcError> {
         let uri = word(asked, "uri")?;
         let (server, raw) = self.resource(asked, &uri)?;
-        let facts = server.lists();
-        // A modern server is listened to by the connection itself.
-        if facts.facts.as_ref().is_none_or(|facts| facts.version.era() == Era::Modern) {
-            return Ok(Document::empty_object());
-        }
-        let params = Edit::new().with("uri", Document::string(&raw)).document();
-        self.ask(asked, &server, method, params).await
+        let Some(watching) = server.listens(&asked.peer.principal().subject, &raw) else {
+            return Err(self.no_such(asked));
+        };
+        let arguments = Edit::new().with("uri", Document::string(&raw)).document();
+        self.read(asked, &server, Beside::Subscriptions, &arguments).await?;
+        Ok(Subscription::new(watching))
     }
 
-    /// Something that is no call, of a server whose resources or prompts the subject may read.
-    async fn ask(
-        &self,
-        asked: &Asked,
-        server: &Arc<Upstream>,
-        method: &'static str,
-        params: Document,
-    ) -> Result<Document, RpcError> {
-        let subject = &asked.peer.principal().subject;
-        let cancel = asked.peer.cancel().clone();
-        let result = server.ask(subject, method, params, None, cancel).await;
-        let result = result.map_err(|error| in_era(error, asked.peer.version().era()))?;
-        Ok(self.scrubbed(without_the_hop(&result)))
-    }
-
-    /// Reads through the gate.
+    /// Asks the server through the gate.
     async fn read(
         &self,
         asked: &Asked,
@@ -94,7 +74,8 @@ impl State {
         let discovery = registry.discover_one(&asked.peer.principal().subject, &name);
         let Some(tool) = discovery.tools().first().cloned() else { return Err(self.no_such(asked)) };
         let answer = Box::pin(self.through_the_gate(asked, &tool, discovery.bind(), arguments.text(), None)).await?;
-        self.whole(answer, asked.peer.version().era()).await
+        let result = self.whole(answer, asked.peer.version().era()).await?;
+        Ok(settings.shown_result(&result))
     }
 
     /// The output of a read, whole: what a client reads it does not show to a model unseen.
@@ -155,16 +136,4 @@ impl State {
 fn word<'a>(asked: &'a Asked, key: &str) -> Result<std::borrow::Cow<'a, str>, RpcError> {
     let word = asked.params.root().get(key).and_then(|value| value.as_str());
     word.ok_or_else(|| RpcError::invalid_params(format!("`{key}` is missing")))
-}
-
-/// A result without what belongs to the hop from the server.
-fn without_the_hop(result: &Document) -> Document {
-    let root = result.root();
-    let mut rest = Edit::of(root).without("resultType");
-    if let Some(meta) = root.get("_meta") {
-        let mut kept = Edit::of(meta);
-        kept.retain(|name| !is_reserved(name));
-        rest = if kept.is_empty() { rest.without("_meta") } else { rest.with("_meta", kept.document()) };
-    }
-    rest.document()
 }

@@ -6,7 +6,6 @@ use lockgate::config::PolicyEngineWord;
 use lockgate::contract::arguments::Arguments;
 use lockgate::contract::document::{Document, Limits, Node};
 use lockgate::contract::effect::Permission;
-use lockgate::contract::ids::ApprovalId;
 use lockgate::contract::ports::{BoxFuture, Caller, Report, Unanswered};
 use lockgate::contract::run::RunBinding;
 use lockgate::harness::{DirectAnswer, DirectCall, RunError, Runner, RunnerOptions};
@@ -16,7 +15,7 @@ use lockgate_mcp::upstream::KEY_IN_META;
 use lockgate_mcp::wire::{Edit, Era, RpcError, key};
 use serde_json::json;
 
-use super::approval::{Before, still_open};
+use super::approval::{Before, no_such_approval, still_open};
 use super::tasks::Task;
 use super::{State, internal, result};
 
@@ -58,10 +57,9 @@ impl State {
             idempotency_key: said_key(meta)?,
             ..DirectCall::new((*asked.peer.principal().subject).clone(), binding, tool.spec().name(), text)
         };
-        let named =
-            meta.and_then(|meta| meta.get(APPROVAL_IN_META)?.as_str()).map(|id| ApprovalId::new(id.into_owned()));
+        let named = meta.and_then(|meta| meta.get(APPROVAL_IN_META)?.as_str());
         call.approval = match named {
-            Some(named) => Some(named),
+            Some(named) => Some(self.named(&named, &call.subject).await?),
             None if self.may_ask(tool) => match self.asked_before(&call, tool, text).await? {
                 Before::Nothing => None,
                 Before::Approved(approval) => Some(approval),
@@ -94,9 +92,7 @@ impl State {
 
     async fn send(&self, runner: &Runner, call: DirectCall) -> Result<DirectAnswer, RpcError> {
         runner.call(call).await.map_err(|error| match error {
-            RunError::NoSuchApproval(_) | RunError::WrongKind { .. } => {
-                RpcError::invalid_params(format!("`{APPROVAL_IN_META}` names no question about a call of this client"))
-            }
+            RunError::NoSuchApproval(_) | RunError::WrongKind { .. } => no_such_approval(),
             error => internal(&error),
         })
     }

@@ -17,7 +17,7 @@ pub(super) const RESULT_IN_META: &str = "dev.lockgate/result";
 pub(super) fn on_the_wire(state: &State, answer: DirectAnswer, era: Era) -> Result<Document, RpcError> {
     let DirectAnswer { run_id, result, .. } = answer;
     match &result.error {
-        None => Ok(success(&result)),
+        None => Ok(success(state, &result)),
         Some(error) => failure(state, run_id.as_str(), &result, error, era),
     }
 }
@@ -84,10 +84,18 @@ pub(super) fn words_of(state: &State, run: &str, result: &ToolResult, error: &To
     Value::Object(words)
 }
 
-fn success(result: &ToolResult) -> Document {
+/// What a server said in a result, with its resources named as clients reach them.
+fn shown(state: &State, tool: &str, said: &Document) -> Document {
+    let tool = state.assembly.registry.get(tool);
+    let server = tool.as_ref().and_then(|tool| state.server(tool.spec().source().strip_prefix("mcp:")?));
+    server.map_or_else(|| said.clone(), |server| server.settings().shown_result(said))
+}
+
+fn success(state: &State, result: &ToolResult) -> Document {
     let data = result.data.clone().unwrap_or_else(Document::null);
     let meta = said(result);
     if is_result(&data) {
+        let data = shown(state, &result.tool_name, &data);
         return match meta {
             None => data,
             Some(said) => with_meta(&data, &said),
@@ -113,7 +121,7 @@ fn failure(state: &State, run: &str, result: &ToolResult, error: &ToolError, era
     }
     let words = words_of(state, run, result, error);
     if let Some(reported) = error.details.as_ref().filter(|_| error.code.word() == TOOL_FAILED) {
-        return Ok(with_meta(reported, &words));
+        return Ok(with_meta(&shown(state, &result.tool_name, reported), &words));
     }
     let text = match (&result.meta.approval_id, words.get("url").and_then(Value::as_str)) {
         (Some(id), Some(url)) => format!(

@@ -1,3 +1,4 @@
+mod beside;
 mod eras;
 mod tasks;
 mod world;
@@ -243,6 +244,30 @@ async fn one_uri_of_two_servers_leads_to_each() {
         assert_eq!(read.root().pointer("/contents/0/uri").unwrap().as_str().unwrap(), *uri);
         assert_eq!(read.root().pointer("/contents/0/server").unwrap().as_str().unwrap(), server);
     }
+}
+
+// A client that is shown a link reads it under that very URI.
+#[tokio::test]
+async fn a_resource_in_a_result_is_named_as_it_is_read() {
+    let world = World::new("[mcp.s]\ncommand = ['s']\npermission = 'allow'\n[mcp.t]\ncommand = ['t']\n").await;
+    let client = Client::default();
+    let uri = |result: &lockgate::contract::document::Document, pointer: &str| {
+        result.root().pointer(pointer).unwrap().as_str().unwrap().into_owned()
+    };
+    for fails in ["no", "yes"] {
+        let result = world.call(&client, "s__links", &format!(r#"{{"fails":"{fails}"}}"#)).await.unwrap();
+        let link = uri(&result, "/content/0/uri");
+        assert_eq!(link, "lockgate:s:test://a", "{result}");
+        assert_eq!(uri(&result, "/content/1/resource/uri"), "lockgate:s:test://b");
+        let read = world.ask(&client, "resources/read", &format!(r#"{{"uri":"{link}"}}"#)).await.unwrap();
+        assert_eq!(uri(&read, "/contents/0/uri"), link);
+    }
+    let prompt = world.ask(&client, "prompts/get", r#"{"name":"s__greet"}"#).await.unwrap();
+    assert_eq!(uri(&prompt, "/messages/0/content/uri"), "lockgate:s:test://a");
+    // One server alone is shown as it is.
+    let world = World::new(ALLOWED).await;
+    let result = world.call(&client, "s__links", "{}").await.unwrap();
+    assert_eq!(uri(&result, "/content/0/uri"), "test://a");
 }
 
 #[tokio::test]

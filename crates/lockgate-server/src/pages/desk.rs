@@ -12,8 +12,8 @@ use lockgate::contract::ids::{ApprovalId, RunId};
 use lockgate::contract::ports::{ApprovalFilter, Clock, Decision, DecisionRefused, Journal, JournalError};
 use lockgate::deciding::{self, Answer, DecideError, roles_in};
 use lockgate::harness::RunState;
-use lockgate::registry::Registry;
 
+use super::CurrentRegistry;
 use super::answer::NO_SUCH;
 use crate::auth::{Caller, Person, Refusal};
 
@@ -26,7 +26,7 @@ const TO_BE_TOLD: Duration = Duration::from_secs(30);
 /// The questions of a journal.
 pub(super) struct Desk {
     pub(super) journal: Arc<dyn Journal>,
-    pub(super) registry: Arc<Registry>,
+    pub(super) registry: CurrentRegistry,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) signs: bool,
 }
@@ -91,7 +91,7 @@ impl Desk {
             Some(before) if self.sees(caller, &before, &mut roles).await? => Some(before),
             _ => None,
         };
-        let tool = self.registry.get(&approval.tool_name);
+        let tool = (self.registry)().get(&approval.tool_name);
         let tool = tool.filter(|tool| tool.spec().definition() == approval.definition);
         let source = tool.map(|tool| tool.spec().source().to_owned());
         let may = match caller {

@@ -5,21 +5,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lockgate::assembly::{Assembly, AssemblyError, Overrides, Servers, folder_of};
-use lockgate::config::RunFile;
-use lockgate::contract::digest::Digest;
+use lockgate::config::{ConfigError, RunFile};
 use lockgate::contract::ports::Journal;
-use lockgate::host::files;
+use lockgate::host::private_files::{Kept, PrivateFileError};
 use lockgate_mcp::upstream::Dial;
 use tokio_util::sync::CancellationToken;
 
 use super::{FOR_SERVERS, ServeOptions, gateway_options};
+use crate::content::Content;
 use crate::gateway::Gateway;
 
 /// How often the file is looked at.
-const GLANCE: Duration = Duration::from_secs(1);
+pub(super) const GLANCE: Duration = Duration::from_secs(1);
 /// How long a changed file has to stay as it is before it counts: one that is being written is empty for a moment, and an empty file
 /// is a good one without any server.
-const STEADY: Duration = Duration::from_millis(250);
+pub(super) const STEADY: Duration = Duration::from_millis(250);
+/// The longest run file, in bytes.
+const LONGEST: u64 = 64 << 20;
 
 /// What a changed file changes.
 pub(super) struct Reload {
@@ -32,13 +34,14 @@ pub(super) struct Reload {
     pub(super) public_url: Option<String>,
     /// The file that is in force.
     pub(super) file: RunFile,
-    /// What was in it before it was read: what was written since, while servers were being started, is a change.
-    pub(super) seen: Option<Digest>,
+    /// What is in it, and what was when it was read: what was written since, while servers were being started, is a change.
+    pub(super) content: Content,
+    pub(super) seen: Arc<Vec<u8>>,
 }
 
 /// Looks at the file until it is told to stop. Returns servers that were started only by a changed file.
 pub(super) async fn watch(mut reload: Reload, stop: CancellationToken) -> Option<Arc<Servers>> {
-    let (mut seen, mut started) = (reload.seen, None);
+    let (mut seen, mut started) = (Arc::clone(&reload.seen), None);
     // A broken file is said once.
     let mut refused = None;
     loop {
@@ -46,15 +49,23 @@ pub(super) async fn watch(mut reload: Reload, stop: CancellationToken) -> Option
             () = stop.cancelled() => return started,
             () = tokio::time::sleep(GLANCE) => {}
         }
-        let content = reload.content();
-        if content == seen {
+        let content = reload.now();
+        if content.as_ref().is_ok_and(|content| *content == seen) {
             continue;
         }
         tokio::time::sleep(STEADY).await;
-        let file = RunFile::read(&reload.options.path);
-        if reload.content() != content {
-            continue;
-        }
+        let (content, file) = match (content, reload.now()) {
+            (Ok(content), Ok(later)) if content == later => {
+                let file = parsed(&reload.options.path, &content);
+                (content, file)
+            }
+            // One that is not there may be about to be: editors put another one in its place.
+            (Err(_), Err(error)) => {
+                reload.refuses(&mut refused, &error.into());
+                continue;
+            }
+            _ => continue,
+        };
         let taken = match file {
             Ok(file) => reload.take_over(file).await,
             Err(error) => Err(error.into()),
@@ -65,21 +76,32 @@ pub(super) async fn watch(mut reload: Reload, stop: CancellationToken) -> Option
                 started = new.or(started);
                 refused = None;
             }
-            Err(error) => {
-                // A file that is being written is looked at again.
-                let words = format!("the changed file is not used, and nothing changed: {error}");
-                if refused.as_ref() != Some(&words) {
-                    (reload.options.told)(&words);
-                }
-                refused = Some(words);
-            }
+            // It is looked at again: it may be mended.
+            Err(error) => reload.refuses(&mut refused, &error),
         }
     }
 }
 
-/// What is in a file; nothing where it cannot be read.
-pub(super) fn content_of(path: &Path) -> Option<Digest> {
-    files::content_digest(path).ok()
+/// A run file, and the content that it was read from.
+pub(super) fn read(path: &Path) -> Result<(RunFile, Content, Arc<Vec<u8>>), AssemblyError> {
+    let mut content = Content::new(path.to_owned(), Kept::Anyhow, LONGEST);
+    let seen = content.now().map_err(|error| unreadable(path, &error))?;
+    Ok((parsed(path, &seen)?, content, seen))
+}
+
+fn unreadable(path: &Path, error: &PrivateFileError) -> ConfigError {
+    let cause = match error {
+        PrivateFileError::Unreadable { cause, .. } => cause.to_string(),
+        other => other.to_string(),
+    };
+    ConfigError::Unreadable { path: path.to_owned(), cause }
+}
+
+fn parsed(path: &Path, content: &[u8]) -> Result<RunFile, ConfigError> {
+    match str::from_utf8(content) {
+        Ok(text) => RunFile::parse(path, text),
+        Err(_) => Err(ConfigError::Unreadable { path: path.to_owned(), cause: "it is not UTF-8".to_owned() }),
+    }
 }
 
 /// The keys whose change does not count before the next start.
@@ -114,9 +136,18 @@ fn later(before: &RunFile, after: &RunFile) -> Vec<&'static str> {
 }
 
 impl Reload {
-    /// What is in the file; nothing where it cannot be read.
-    fn content(&self) -> Option<Digest> {
-        content_of(&self.options.path)
+    /// What is in the file now.
+    fn now(&mut self) -> Result<Arc<Vec<u8>>, ConfigError> {
+        self.content.now().map_err(|error| unreadable(&self.options.path, &error))
+    }
+
+    /// Says why a changed file is not used: once, for as long as it is so.
+    fn refuses(&self, said: &mut Option<String>, error: &AssemblyError) {
+        let words = format!("the changed file is not used, and nothing changed: {error}");
+        if said.as_ref() != Some(&words) {
+            (self.options.told)(&words);
+        }
+        *said = Some(words);
     }
 
     /// Puts the changed file in force. Returns servers where none ran before.

@@ -1,6 +1,7 @@
 //! Where a request goes by its path.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, ORIGIN};
 use http::request::Parts;
@@ -14,6 +15,9 @@ use super::callback;
 use crate::auth::{Authenticator, Caller, Why};
 use crate::gateway::Gateway;
 use crate::pages::{MOST_BODY_BYTES, Pages};
+
+/// How long what a page sends may take to arrive. Whoever sends it is not known yet.
+const BODY_WITHIN: Duration = Duration::from_secs(30);
 
 /// Everything that is behind the one address.
 pub(super) struct Routes {
@@ -42,13 +46,16 @@ impl Routes {
             return metadata.map(Body::from);
         }
         if Pages::has(path) {
-            return match Limited::new(body, MOST_BODY_BYTES).collect().await {
-                Ok(body) => self.pages.answer(&parts, &body.to_bytes()).await.map(Body::from),
-                Err(_) => plain(StatusCode::PAYLOAD_TOO_LARGE, "this is too long\n"),
+            let body = Limited::new(body, MOST_BODY_BYTES).collect();
+            return match tokio::time::timeout(BODY_WITHIN, body).await {
+                // Boxed, for every call would carry the room for it.
+                Ok(Ok(body)) => Box::pin(self.pages.answer(&parts, &body.to_bytes())).await.map(Body::from),
+                Ok(Err(_)) => plain(StatusCode::PAYLOAD_TOO_LARGE, "this is too long\n"),
+                Err(_) => plain(StatusCode::REQUEST_TIMEOUT, "this did not arrive in time\n"),
             };
         }
         if path == callback::CALLBACK {
-            return callback::answer(&parts, &self.visits, &self.pages, &self.auth).await;
+            return Box::pin(callback::answer(&parts, &self.visits, &self.pages, &self.auth)).await;
         }
         if path == "/status" {
             return self.status(&parts).await;

@@ -9,7 +9,7 @@ use lockgate::host::files::{self, NewFile};
 use lockgate::host::private_files::{self, Kept};
 use serde::{Deserialize, Serialize};
 
-use super::{PREFIX, Token, TokensError};
+use super::{CREDENTIAL, PREFIX, Token, TokensError};
 
 /// The longest file of tokens.
 pub const MOST_BYTES: u64 = 4 << 20;
@@ -56,6 +56,11 @@ impl TokenFile {
     /// It cannot be read, or others could.
     pub fn read(path: &Path) -> Result<Self, TokensError> {
         Ok(stored(path)?.map(|(_, file)| file).unwrap_or_default())
+    }
+
+    /// Whether it is a token of a file that somebody is bound to.
+    pub(crate) fn is_credential(credential: &str) -> bool {
+        credential.starts_with(CREDENTIAL)
     }
 
     /// The token that was sent, where it is good.

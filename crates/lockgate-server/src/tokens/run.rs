@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use lockgate::contract::digest::Digest;
 use lockgate::contract::hexadecimal::{bytes, digits};
 use lockgate::contract::ids::RunId;
 use lockgate::contract::time::Timestamp;
@@ -19,6 +20,9 @@ use super::file::create;
 
 /// How a run's token begins: no other credential does, for the id of a file's token has no capitals.
 pub(crate) const PREFIX: &str = "lgt_RUN_";
+
+/// How what is bound to a run's token begins.
+const CREDENTIAL: &str = "run:";
 
 /// What the seal is over, besides what the token says: a key that sealed something else opens nothing here.
 const SEALED: &[u8] = b"lockgate.run-token.v1\n";
@@ -85,12 +89,22 @@ impl RunKey {
         (format!("{PREFIX}{text}.{seal}"), expires_at)
     }
 
-    /// The run that a token reaches.
+    /// What whoever comes in by such a token is bound to: one of the same run, sealed with another key, goes on with nothing of its.
+    pub(crate) fn credential(&self, run: &RunId) -> String {
+        format!("{CREDENTIAL}{run}:{}", Digest::of_text("lockgate.run-key.v1", &digits(&self.0)).short(16))
+    }
+
+    /// Whether it is this that somebody is bound to.
+    pub(crate) fn is_credential(credential: &str) -> bool {
+        credential.starts_with(CREDENTIAL)
+    }
+
+    /// The run that a token reaches, and until when.
     ///
     /// # Errors
     ///
     /// It is not this key's, or too late.
-    pub fn open(&self, token: &str, now: Timestamp) -> Result<RunId, RunTokenRefused> {
+    pub fn open(&self, token: &str, now: Timestamp) -> Result<(RunId, Timestamp), RunTokenRefused> {
         let parts = token.strip_prefix(PREFIX).and_then(|rest| rest.split_once('.'));
         let (text, sealed) = parts.ok_or(RunTokenRefused::Seal)?;
         let sealed = URL_SAFE_NO_PAD.decode(sealed).map_err(|_| RunTokenRefused::Seal)?;
@@ -100,6 +114,6 @@ impl RunKey {
         }
         let said = URL_SAFE_NO_PAD.decode(text).map_err(|_| RunTokenRefused::Seal)?;
         let said: Said = serde_json::from_slice(&said).map_err(|_| RunTokenRefused::Seal)?;
-        if now >= said.expires_at { Err(RunTokenRefused::Expired) } else { Ok(said.run) }
+        if now >= said.expires_at { Err(RunTokenRefused::Expired) } else { Ok((said.run, said.expires_at)) }
     }
 }

@@ -1,25 +1,31 @@
 //! A browser without scripts: it keeps cookies, fills in forms and follows no link by itself.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 use regex::Regex;
 
 use crate::web::{self, Answer};
 use crate::world::World;
 
-pub(super) struct Browser<'w> {
-    world: &'w World,
+pub(super) struct Browser {
+    address: SocketAddr,
     pub(super) cookies: BTreeMap<String, String>,
 }
 
-impl<'w> Browser<'w> {
-    pub(super) fn new(world: &'w World) -> Self {
-        Self { world, cookies: BTreeMap::new() }
+impl Browser {
+    pub(super) fn new(world: &World) -> Self {
+        Self { address: world.address, cookies: BTreeMap::new() }
     }
 
     /// A browser of somebody who logged in.
-    pub(super) async fn of(world: &'w World, token: &str) -> Self {
-        let mut browser = Self::new(world);
+    pub(super) async fn of(world: &World, token: &str) -> Self {
+        Self::at(world.address, token).await
+    }
+
+    /// The same at this address.
+    pub(super) async fn at(address: SocketAddr, token: &str) -> Self {
+        let mut browser = Self { address, cookies: BTreeMap::new() };
         let form = browser.get("/login").await;
         let done = browser.submit(&form, "/login", &[("token", token)]).await;
         assert_eq!((done.status, done.header("location")), (303, Some("/approvals")), "{done:?}");
@@ -48,7 +54,7 @@ impl<'w> Browser<'w> {
         if !cookie.is_empty() {
             headers.push(("cookie", &cookie));
         }
-        let answer = web::send(self.world.address, method, target, &headers, body).await;
+        let answer = web::send(self.address, method, target, &headers, body).await;
         for cookie in answer.all("set-cookie") {
             let (name, rest) = cookie.split_once('=').unwrap();
             let value = rest.split(';').next().unwrap();

@@ -31,7 +31,7 @@ async fn it_reaches_its_run_and_nothing_else() {
     assert_eq!(answer.status, 200, "{answer:?}");
     let who = answer.json();
     assert_eq!(who["run"], run.as_str());
-    assert_eq!(who["credential"], format!("run:{run}"));
+    assert!(who["credential"].as_str().unwrap().starts_with(&format!("run:{run}:")), "{who}");
     //
     assert_eq!((&who["subject"]["user"], &who["subject"]["agent"]), (&"alice".into(), &"night-watch".into()));
     for target in ["/mcp".to_owned(), run_path(&other), "/runs/".to_owned(), format!("/runs/{run}x/mcp")] {
@@ -42,6 +42,23 @@ async fn it_reaches_its_run_and_nothing_else() {
     let agents = world.token(agent("ci"));
     assert_eq!(world.call(&run_path(&run), &agents).await.status, 403);
     assert_eq!(world.get(&run_path(&run), &[]).await.status, 401);
+}
+
+// A run that is over acts for nobody: its budget, its limits and its end are behind it.
+#[tokio::test]
+async fn it_ends_with_its_run() {
+    let world = world().await;
+    let [over, goes_on] = [world.asked("one").await, world.asked("two").await];
+    let key = RunKey::read_or_make(&world.path("run.key")).unwrap();
+    let [(old, _), (other, _)] = [&over, &goes_on].map(|asked| key.seal(&asked.run_id, world.clock.now(), HOUR));
+    assert_eq!(world.call(&run_path(&over.run_id), &old).await.status, 200);
+    world.ended(&over).await;
+    let answer = world.call(&run_path(&over.run_id), &old).await;
+    assert_eq!(answer.status, 401, "{answer:?}");
+    let never = RunId::new("run-ffffffffffff");
+    let (never_was, _) = key.seal(&never, world.clock.now(), HOUR);
+    assert_eq!(answer.body, world.call(&run_path(&never), &never_was).await.body, "as if there had been none");
+    assert_eq!(world.call(&run_path(&goes_on.run_id), &other).await.status, 200, "another goes on");
 }
 
 #[tokio::test]

@@ -14,7 +14,9 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
+use crate::browser::Browser;
 use crate::web;
+use crate::world::{add, person};
 
 /// A server, until it is dropped.
 struct Serving {
@@ -91,7 +93,7 @@ async fn a_page_of_a_named_origin_may_ask_whether_it_may_come_in() {
 
 #[tokio::test]
 async fn a_token_of_one_run_does_not_tell_how_the_servers_stand() {
-    const FILE: &str = "[auth]\nrun_key_file = \"run.key\"\n\n[[tools.mock]]\nname = \"now\"\nversion = \"1.0\"\ndescription = \"The time.\"\neffect = \"read\"\ninput_schema = { type = \"object\" }\nbehaviour = [{ returns = 1 }]\n";
+    const FILE: &str = "[auth]\nrun_key_file = \"run.key\"\n\n[[tools.mock]]\nname = \"now\"\nversion = \"1.0\"\ndescription = \"The time.\"\neffect = \"read\"\npermission = \"ask\"\ninput_schema = { type = \"object\" }\nbehaviour = [{ returns = 1 }]\n";
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("lockgate.toml");
     std::fs::write(&path, FILE).unwrap();
@@ -106,4 +108,28 @@ async fn a_token_of_one_run_does_not_tell_how_the_servers_stand() {
     assert_eq!(web::send(serving.address, "GET", "/status", &[bearer], "").await.status, 403);
     let own = web::send(serving.address, "GET", &format!("/runs/{run}/mcp"), &[bearer], "").await;
     assert_ne!(own.status, 403, "it is let in where it was made for: {own:?}");
+}
+
+// The page said where no tool came from that a changed file had brought.
+#[tokio::test]
+async fn a_page_knows_the_tools_of_the_file_as_it_is_now() {
+    const BEFORE: &str = "[subject]\ntenant = \"demo\"\nuser = \"alice\"\n\n[auth]\ntokens_file = \"tokens.toml\"\n\n";
+    const TOOL: &str = "[[tools.mock]]\nname = \"book\"\nversion = \"1.0\"\ndescription = \"Books.\"\neffect = \"external\"\ninput_schema = { type = \"object\" }\nbehaviour = [{ returns = 1 }]\n";
+    let folder = tempfile::tempdir().unwrap();
+    let (path, after) = (folder.path().join("lockgate.toml"), folder.path().join("after.toml"));
+    std::fs::write(&after, format!("{BEFORE}{TOOL}")).unwrap();
+    let overrides = Overrides { journal_url: Some(journal_in(&folder)), ..Overrides::default() };
+    let assembly = Assembly::load(&after, overrides).unwrap();
+    let call = assembly.direct_call("book".to_owned(), "{}".to_owned());
+    let answer = assembly.caller(RunnerOptions::default()).call(call).await.unwrap();
+    let page = format!("/approvals/{}", answer.result.meta.approval_id.unwrap().as_str());
+    let token = add(&folder, person("bob", "bob"));
+    let serving = Serving::in_folder(folder, BEFORE).await;
+    let mut browser = Browser::at(serving.address, &token).await;
+    let first = browser.get(&page).await.body;
+    assert!(first.contains("book") && !first.contains("mock"), "{first}");
+    std::fs::copy(&after, &path).unwrap();
+    while !browser.get(&page).await.body.contains("mock") {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }

@@ -9,12 +9,12 @@ use std::time::Duration;
 use http::Response;
 use lockgate::assembly::{Assembly, Overrides};
 use lockgate::config::AuthTable;
-use lockgate::contract::approval::Approval;
+use lockgate::contract::approval::{Approval, ApprovalState};
 use lockgate::contract::digest::Digest;
 use lockgate::contract::ids::RunId;
-use lockgate::contract::ports::{ApprovalFilter, Clock};
+use lockgate::contract::ports::{ApprovalFilter, Clock, Decision};
 use lockgate::contract::time::Timestamp;
-use lockgate::harness::RunnerOptions;
+use lockgate::harness::{DirectCall, RunnerOptions};
 use lockgate::host::clock::SystemClock;
 use lockgate_server::auth::Authenticator;
 use lockgate_server::pages::{Pages, PagesOptions};
@@ -100,7 +100,8 @@ impl World {
             Authenticator::new(&table, folder.path(), subject, Arc::clone(&journal), Arc::clone(&shared)).unwrap();
         let auth = Arc::new(auth);
         let options = PagesOptions { signs: false, https, session: table.session() };
-        let pages = Pages::new(Arc::clone(&auth), journal, Arc::clone(&assembly.registry), shared, options);
+        let registry = Arc::clone(&assembly.registry);
+        let pages = Pages::new(Arc::clone(&auth), journal, Arc::new(move || Arc::clone(&registry)), shared, options);
         let pages = Arc::new(pages);
         let address = web::serve(move |parts, body| {
             let (auth, pages) = (Arc::clone(&auth), Arc::clone(&pages));
@@ -152,6 +153,17 @@ impl World {
         let call = self.assembly.direct_call("create_ticket".to_owned(), json!({ "title": title }).to_string());
         let answer = self.assembly.caller(RunnerOptions::default()).call(call).await.unwrap();
         self.questions(&answer.run_id).await.pop().unwrap()
+    }
+
+    /// Says no to a question, and ends its run with that.
+    pub(super) async fn ended(&self, approval: &Approval) {
+        let decision = Decision::new(approval.approval_id.clone(), ApprovalState::Denied, "reviewer");
+        self.assembly.journal.decide(decision).await.unwrap();
+        let arguments = json!({ "title": "one" }).to_string();
+        let call = self.assembly.direct_call("create_ticket".to_owned(), arguments);
+        let call = DirectCall { approval: Some(approval.approval_id.clone()), ..call };
+        let answer = self.assembly.caller(RunnerOptions::default()).call(call).await.unwrap();
+        assert_eq!(answer.run_id, approval.run_id);
     }
 
     async fn questions(&self, run: &RunId) -> Vec<Approval> {

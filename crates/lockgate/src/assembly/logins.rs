@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use lockgate_config::RunFile;
 use lockgate_mcp::client::{Event, Listener};
-use lockgate_mcp::oauth::UserAgent;
+use lockgate_mcp::oauth::{Confidant, UserAgent};
 use lockgate_mcp::upstream::{Dial as _, Identity, Login, Place, Settings, Visiting};
 
 use super::error::AssemblyError;
+use super::servers::Told;
 use super::{folder_of, servers};
 
 /// The subject of a run file logs in at one of its MCP servers, with a person brought there by `agent`. Whoever is logged in already
@@ -19,10 +20,11 @@ use super::{folder_of, servers};
 /// The file cannot be read, has no such server, nobody logs in there, or it came to nothing.
 pub async fn log_in(path: &Path, server: &str, agent: Arc<dyn UserAgent>) -> Result<(), AssemblyError> {
     let Found { settings, login, url, identity } = found(path, server)?;
-    let failed = |why: String| AssemblyError::Login { name: server.to_owned(), why };
-    let link = Visiting(Arc::clone(&agent)).dial(&settings, &identity, Arc::new(Deaf)).await;
+    let confidant: Arc<dyn Confidant> = Arc::new(Told::default());
+    let failed = |why: String| AssemblyError::Login { name: server.to_owned(), why: confidant.without(why) };
+    let link = Visiting(Arc::clone(&agent)).dial(&settings, &identity, Arc::new(Deaf), &confidant).await;
     link.map_err(|error| failed(error.to_string()))?.close().await;
-    let authorizer = login.authorizer(server, &url, &identity, Some(agent)).await;
+    let authorizer = login.authorizer(server, &url, &identity, Some(agent), Arc::clone(&confidant)).await;
     let authorizer = authorizer.map_err(|error| failed(error.to_string()))?;
     // Some servers let everybody in, and want to know who calls when a tool is called.
     if authorizer.token().is_none() {
@@ -42,7 +44,8 @@ pub async fn log_out(path: &Path, server: &str) -> Result<bool, AssemblyError> {
         name: server.to_owned(),
         why: error.to_string(),
     };
-    let authorizer = login.authorizer(server, &url, &identity, None).await.map_err(failed)?;
+    let authorizer =
+        login.authorizer(server, &url, &identity, None, Arc::new(Told::default())).await.map_err(failed)?;
     authorizer.forget().await.map_err(failed)
 }
 

@@ -1,12 +1,13 @@
 //! What must never leave, and the redactor that knows it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use lockgate_config::RunFile;
 use lockgate_contract::ports::Redactor;
 use lockgate_contract::tool::ToolSpec;
 use lockgate_journal::SigningKey;
-use lockgate_redact::{Scrubber, ScrubberBuilder, SecretValue};
+use lockgate_redact::{LearnedSecrets, MINIMUM_LENGTH, Scrubber, ScrubberBuilder, SecretValue, is_secret_name};
 
 use super::error::AssemblyError;
 use super::servers;
@@ -16,6 +17,7 @@ pub(super) fn scrubber(
     file: &RunFile,
     folder: &Path,
     sign_key: Option<&SigningKey>,
+    learned: Option<&LearnedSecrets>,
     warnings: &mut Vec<String>,
 ) -> Result<Scrubber, AssemblyError> {
     let mut builder = ScrubberBuilder::new();
@@ -44,6 +46,24 @@ pub(super) fn scrubber(
             _ => warnings.push(format!("`{key}` names `{variable}`, which is not set")),
         }
     }
+    let known: BTreeSet<&str> = secrets(file).into_iter().map(|(_, variable)| variable).collect();
+    for (key, variable) in servers::handed_on(file).into_iter().filter(|(_, variable)| !known.contains(variable)) {
+        // What is not set is not handed on, or is missed where it is looked up.
+        let Ok(value) = std::env::var(variable) else { continue };
+        // Where something is, is no secret, and stands in many texts.
+        if value.starts_with('/') && !is_secret_name(variable) {
+            continue;
+        }
+        if value.trim().chars().count() >= MINIMUM_LENGTH {
+            let added = builder.secret(variable, SecretValue::new(value));
+            added.map_err(|cause| AssemblyError::Secret { variable: variable.to_owned(), cause })?;
+        } else if is_secret_name(variable) && !value.is_empty() {
+            warnings.push(format!("`{key}` names `{variable}`, which is too short to be kept out of texts"));
+        }
+    }
+    if let Some(learned) = learned {
+        builder.learned(learned);
+    }
     Ok(builder.build()?)
 }
 
@@ -59,7 +79,7 @@ fn secrets(file: &RunFile) -> Vec<(&'static str, &str)> {
 pub(super) fn check_shown(spec: &ToolSpec, redactor: &dyn Redactor) -> Result<(), AssemblyError> {
     let shown = [spec.name(), spec.description()];
     let held = shown.iter().any(|text| redactor.scrub(text) != *text)
-        || [Some(spec.input_schema()), spec.shown_beside()]
+        || [Some(spec.input_schema()), spec.output_schema(), spec.shown_beside()]
             .into_iter()
             .flatten()
             .any(|document| redactor.scrub_document(document).is_some());

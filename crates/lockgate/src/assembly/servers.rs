@@ -3,6 +3,7 @@
 mod login;
 mod settings;
 mod shelf;
+mod told;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,16 +16,19 @@ use lockgate_contract::tool::ToolSpec;
 use lockgate_host::clock::SystemClock;
 use lockgate_host::randomness::RandomIds;
 use lockgate_mcp::upstream::{Condition, Dial, Parts, Status, Upstreams};
+use lockgate_redact::LearnedSecrets;
 
-pub(super) use self::settings::{secrets, settings};
+pub(super) use self::settings::{handed_on, secrets, settings};
 pub(super) use self::shelf::Live;
 use self::shelf::LiveShelf;
+pub(super) use self::told::Told;
 use super::error::AssemblyError;
 
 /// The MCP servers of a run file. They run for as long as this is kept.
 pub struct Servers {
     upstreams: Upstreams,
     shelf: Arc<LiveShelf>,
+    told: Arc<Told>,
     /// Those that cannot even be tried, and why.
     unusable: Mutex<BTreeMap<String, String>>,
 }
@@ -40,9 +44,15 @@ impl Servers {
     /// No server yet.
     pub fn new(dial: Arc<dyn Dial>) -> Self {
         let shelf = Arc::new(LiveShelf::default());
-        let parts =
-            Parts { dial, shelf: Arc::clone(&shelf) as _, clock: Arc::new(SystemClock), ids: Arc::new(RandomIds) };
-        Self { upstreams: Upstreams::new(parts), shelf, unusable: Mutex::default() }
+        let told = Arc::<Told>::default();
+        let parts = Parts {
+            dial,
+            shelf: Arc::clone(&shelf) as _,
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(RandomIds),
+            confidant: Arc::clone(&told) as _,
+        };
+        Self { upstreams: Upstreams::new(parts), shelf, told, unusable: Mutex::default() }
     }
 
     /// From now on these are the servers: those that are configured as before go on, whatever else changed in the file.
@@ -113,6 +123,11 @@ impl Servers {
     /// Stops all of them, and waits until their connections are closed.
     pub async fn stop(&self) {
         self.upstreams.stop().await;
+    }
+
+    /// The tokens that were got for them, now and later.
+    pub(super) fn learned(&self) -> &LearnedSecrets {
+        self.told.learned()
     }
 
     /// The tools that they offer now, by server.

@@ -9,6 +9,7 @@ use lockgate::config::RunFile;
 use lockgate::contract::document::{Document, Limits};
 use lockgate::contract::ports::BoxFuture;
 use lockgate::mcp::client::{ClientError, List, Listener, Listing, ServerFacts};
+use lockgate::mcp::oauth::Confidant;
 use lockgate::mcp::upstream::{Condition, Dial, Errand, Identity, Link, Settings};
 use lockgate::mcp::wire::Version;
 use lockgate::prelude::*;
@@ -40,6 +41,7 @@ impl Dial for Echoes {
         settings: &'a Settings,
         _identity: &'a Identity,
         listener: Arc<dyn Listener>,
+        _: &'a Arc<dyn Confidant>,
     ) -> BoxFuture<'a, Result<Arc<dyn Link>, ClientError>> {
         let server = settings.name.clone();
         let entries = self.0.lock().unwrap().get(&server).cloned();
@@ -71,6 +73,14 @@ impl Link for Echo {
         let text = format!("{}: {name}", self.server);
         let result = serde_json::json!({ "content": [{ "type": "text", "text": text }] });
         Box::pin(std::future::ready(Ok(Document::from_json_value(&result))))
+    }
+
+    fn watch<'a>(&'a self, _uri: &'a str) -> BoxFuture<'a, Result<(), ClientError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn unwatch<'a>(&'a self, _uri: &'a str) -> BoxFuture<'a, Result<(), ClientError>> {
+        Box::pin(std::future::ready(Ok(())))
     }
 
     fn is_lost(&self) -> bool {

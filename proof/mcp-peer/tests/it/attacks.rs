@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::client::{Answer, Session, exchange, get, modern, open, post, request};
 use crate::gateway::{Gateway, code, peer, text, wait_for};
 
-fn counting(permission: &str) -> String {
+pub(crate) fn counting(permission: &str) -> String {
     let counting = peer(&["count", "--stdio", "--file", "paid"]);
     format!("[mcp.bank]\n{counting}\neffect = \"external\"\npermission = \"{permission}\"\n")
 }
@@ -19,17 +19,17 @@ fn open_run_file(permission: &str) -> String {
 }
 
 /// With tokens of a file.
-fn guarded(permission: &str) -> String {
+pub(crate) fn guarded(permission: &str) -> String {
     let auth = "[auth]\ntokens_file = \"tokens.toml\"\nrun_key_file = \"run.key\"\n\n";
     format!("[journal]\nurl = \"sqlite:journal.db\"\n\n{auth}{}", counting(permission))
 }
 
-fn paid(gateway: &Gateway) -> u64 {
+pub(crate) fn paid(gateway: &Gateway) -> u64 {
     std::fs::metadata(gateway.path("paid")).map_or(0, |file| file.len())
 }
 
 /// Makes a token, and gives it.
-fn token(gateway: &Gateway, words: &[&str]) -> String {
+pub(crate) fn token(gateway: &Gateway, words: &[&str]) -> String {
     let output = gateway.run(&[&["token", "create"][..], words, &["--tokens", "tokens.toml"]].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim().to_owned()

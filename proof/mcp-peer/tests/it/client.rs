@@ -120,9 +120,7 @@ pub(crate) fn modern(address: SocketAddr, path: &str, bearer: Option<&str>, meth
             headers.extend(["Mcp-Name: ", name, "\r\n"]);
         }
     }
-    if let Some(bearer) = bearer {
-        headers.extend(["Authorization: Bearer ", bearer, "\r\n"]);
-    }
+    headers.push_str(&authorization(bearer));
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     request(address, path, &headers, &body.to_string())
 }
@@ -138,29 +136,71 @@ pub(crate) fn post(
     exchange(address, modern(address, path, bearer, method, params).as_bytes())
 }
 
+fn authorization(bearer: Option<&str>) -> String {
+    bearer.map_or_else(String::new, |bearer| format!("Authorization: Bearer {bearer}\r\n"))
+}
+
+/// Reads until this was said; what was read.
+pub(crate) fn until(stream: &mut TcpStream, words: &str) -> String {
+    let mut read = Vec::new();
+    while !String::from_utf8_lossy(&read).contains(words) {
+        let mut piece = [0; 4096];
+        let length = stream.read(&mut piece).unwrap();
+        assert!(length > 0, "it ended without `{words}`: {}", String::from_utf8_lossy(&read));
+        read.extend_from_slice(&piece[..length]);
+    }
+    String::from_utf8_lossy(&read).into_owned()
+}
+
 /// A client of the older versions, in a session.
 pub(crate) struct Session {
     address: SocketAddr,
     pub(crate) id: String,
+    bearer: Option<String>,
     asked: std::cell::Cell<u64>,
 }
 
 impl Session {
     pub(crate) fn begin(address: SocketAddr, version: &str) -> Self {
+        Self::begin_as(None, address, version)
+    }
+
+    /// With this token.
+    pub(crate) fn begin_as(bearer: Option<&str>, address: SocketAddr, version: &str) -> Self {
         let client = json!({ "name": "test", "version": "1" });
         let params = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": client });
         let body = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
-        let answer = exchange(address, request(address, "/mcp", "", &body.to_string()).as_bytes()).unwrap();
+        let bearer = bearer.map(str::to_owned);
+        let begin = request(address, "/mcp", &authorization(bearer.as_deref()), &body.to_string());
+        let answer = exchange(address, begin.as_bytes()).unwrap();
         let id = answer.header("mcp-session-id").unwrap_or_else(|| panic!("{}", answer.text())).to_owned();
-        let session = Self { address, id, asked: std::cell::Cell::new(0) };
+        let session = Self { address, id, bearer, asked: std::cell::Cell::new(0) };
         let noted = session.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         assert_eq!(noted.status, 202);
         session
     }
 
     pub(crate) fn text(&self, message: &Value) -> String {
-        let headers = format!("Mcp-Session-Id: {}\r\nMCP-Protocol-Version: 2025-11-25\r\n", self.id);
-        request(self.address, "/mcp", &headers, &message.to_string())
+        request(self.address, "/mcp", &self.headers(), &message.to_string())
+    }
+
+    fn headers(&self) -> String {
+        let authorization = authorization(self.bearer.as_deref());
+        format!("Mcp-Session-Id: {}\r\nMCP-Protocol-Version: 2025-11-25\r\n{authorization}", self.id)
+    }
+
+    /// A request of this session without a body: `GET`, with or without what was read last, or `DELETE`.
+    pub(crate) fn bare(&self, method: &str, last_event: Option<&str>) -> String {
+        let (address, headers) = (self.address, self.headers());
+        let last = last_event.map_or_else(String::new, |last| format!("Last-Event-ID: {last}\r\n"));
+        format!(
+            "{method} /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAccept: text/event-stream\r\n{headers}{last}\r\n"
+        )
+    }
+
+    /// The same session, as somebody else would use it.
+    pub(crate) fn taken_by(&self, bearer: &str) -> Self {
+        Self { address: self.address, id: self.id.clone(), bearer: Some(bearer.to_owned()), asked: 1000.into() }
     }
 
     pub(crate) fn send(&self, message: &Value) -> Answer {

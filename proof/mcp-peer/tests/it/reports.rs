@@ -69,11 +69,11 @@ fn progress_keeps_a_call_alive_up_to_an_absolute_limit() {
 fn a_changed_list_is_read_anew_and_told() {
     let server = peer(&["hostile", "changing"]);
     let mut gateway = Gateway::new(&format!(
-        "[auth]\nanonymous = true\nrun_key_file = \"run.key\"\n\n[journal]\nurl = \"sqlite:journal.db\"\n\n[mcp.odd]\n{server}\npermission = \"allow\"\n"
+        "[auth]\nanonymous = true\nrun_key_file = \"run.key\"\n\n[journal]\nurl = \"sqlite:journal.db\"\n\n[mcp.odd]\n{server}\npermission = \"ask\"\n"
     ));
-    // A run, and a token of it: its key has to be there before it is named.
+    // A run that waits for a person, and a token of it: its key has to be there before it is named.
     let first = Gateway::serving(&format!(
-        "[journal]\nurl = \"sqlite:{}\"\n\n[mcp.odd]\n{server}\npermission = \"allow\"\n",
+        "[journal]\nurl = \"sqlite:{}\"\n\n[mcp.odd]\n{server}\npermission = \"ask\"\n",
         gateway.path("journal.db").display()
     ));
     first.call("odd__act", &json!({}));
@@ -101,7 +101,11 @@ fn a_changed_list_is_read_anew_and_told() {
         }
     };
     hears("acknowledged");
-    assert_eq!(text(&gateway.call("odd__act", &json!({}))), "acted: ");
+    let noted = json!({ "note": "now" });
+    let asked = gateway.call("odd__act", &noted);
+    let id = asked["result"]["structuredContent"]["approval_id"].as_str().unwrap_or_else(|| panic!("{asked}"));
+    gateway.run(&["approvals", "approve", id, "--by", "chris", "--journal", "sqlite:journal.db"]);
+    assert_eq!(text(&gateway.call("odd__act", &noted)), "acted: now");
     hears("notifications/tools/list_changed");
     wait_for("the new list", || (gateway.tools() == ["odd__act", "odd__act_more"]).then_some(()));
     // A run is bound to what it began with, and neither sees nor calls what came in its place.

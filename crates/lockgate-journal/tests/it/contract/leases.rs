@@ -4,12 +4,14 @@ use lockgate_contract::effect::EffectState;
 use lockgate_contract::event::{Body, EventType, Finding};
 use lockgate_contract::ids::CallId;
 use lockgate_contract::ports::{ClaimRefused, JournalError, Lease, Settling};
+use lockgate_contract::run::RunStatus;
 
 use crate::support::{Fixture, approval, assert_gap_free, claim, event, found, settled, settling};
 
 contract! {
     whoever_takes_a_run_over_shuts_out_the_one_before;
     the_result_of_a_lost_driver_settles_its_call;
+    a_run_ends_in_the_commit_of_a_result;
     a_result_that_comes_late_changes_nothing;
     a_late_result_answers_what_was_unknown;
     what_is_unknown_is_found_out_once;
@@ -66,11 +68,26 @@ async fn the_result_of_a_lost_driver_settles_its_call(f: Fixture) {
     let call = first.call(0, 0);
     f.journal.claim(&first, claim(&call, 1, None), vec![event("tool.started")]).await.unwrap();
     let second = take_over(&f, &first).await;
-    let result = || vec![settled(&call, EffectState::Done)];
+    // What becomes of the run is not the lost driver's to say.
+    let result = || vec![settled(&call, EffectState::Done), event("run.completed")];
     f.journal.settle(&first, of_attempt(&call, 1), result()).await.unwrap();
+    assert_eq!(f.journal.run(&first).await.unwrap().unwrap().status, None);
     assert_eq!(f.kinds(&first).await, ["run.started", "tool.started", "run.lease_taken", "tool.finished"]);
     let again = f.journal.settle(&second, settling(&call, None), result()).await;
     assert_eq!(again.unwrap_err(), JournalError::AlreadySettled(call.clone()));
+}
+
+async fn a_run_ends_in_the_commit_of_a_result(f: Fixture) {
+    let run = f.create("run-a").await;
+    let call = run.call(0, 0);
+    f.journal.claim(&run, claim(&call, 1, None), vec![event("tool.started")]).await.unwrap();
+    let result = || vec![settled(&call, EffectState::Done), event("run.completed")];
+    f.journal.settle(&run, of_attempt(&call, 1), result()).await.unwrap();
+    // A result that comes late ends nothing a second time.
+    f.journal.settle(&run, Settling { late: true, ..of_attempt(&call, 1) }, result()).await.unwrap();
+    let expected = ["run.started", "tool.started", "tool.finished", "run.completed", "tool.answered_late"];
+    assert_eq!(f.kinds(&run).await, expected);
+    assert_eq!(f.journal.run(&run).await.unwrap().unwrap().status, Some(RunStatus::Completed));
 }
 
 async fn a_result_that_comes_late_changes_nothing(f: Fixture) {

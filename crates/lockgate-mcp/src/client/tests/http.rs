@@ -110,6 +110,31 @@ async fn a_server_error_leaves_the_outcome_open_and_nothing_is_sent_again() {
     }
 }
 
+// Some servers derive the status from the error's code, whoever raised it.
+#[tokio::test]
+async fn a_status_is_no_proof_that_a_tool_was_not_reached() {
+    for (status, code, of_the_request) in
+        [("400 Bad Request", -32602, false), ("404 Not Found", -32601, false), ("400 Bad Request", -32020, true)]
+    {
+        let site = modern(move |came| error(status, came, code)).await;
+        let error = site.open(options()).await.unwrap().request(call("t")).await.unwrap_err();
+        assert_eq!(matches!(&error, ClientError::Refused(_)), of_the_request, "{status}: {error:?}");
+        assert_eq!(error.said().map(|error| error.code), Some(code));
+    }
+    // What could not be read is answered without the request's id.
+    let unread = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32600, "message": "no" } });
+    let site = modern(move |_| answer("400 Bad Request", "", &unread)).await;
+    let error = site.open(options()).await.unwrap().request(call("t")).await.unwrap_err();
+    assert!(matches!(&error, ClientError::Refused(error) if error.code == -32600), "{error:?}");
+    // What no protocol says of a request is no refusal of it either.
+    for (status, is_lost) in [("422 Unprocessable", true), ("409 Conflict", true), ("413 Too Large", false)] {
+        let site = modern(move |_| raw(status, "", "no")).await;
+        let error = site.open(options()).await.unwrap().request(call("t")).await.unwrap_err();
+        assert_eq!(matches!(&error, ClientError::Lost(_)), is_lost, "{status}: {error:?}");
+        assert_eq!(matches!(&error, ClientError::NotSent(_)), !is_lost, "{status}: {error:?}");
+    }
+}
+
 #[tokio::test]
 async fn what_is_not_reached_was_not_sent() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

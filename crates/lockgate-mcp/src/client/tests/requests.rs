@@ -285,6 +285,42 @@ async fn a_task_that_cannot_be_asked_after_is_no_call_that_never_happened() {
     }
 }
 
+// What a task ends with, it was taken up for: whatever code its error has, the server got to it.
+#[tokio::test(start_paused = true)]
+async fn a_task_that_failed_was_no_request_that_was_refused() {
+    for code in [-32602, -32020, -32022] {
+        let peer = modern(move |message| {
+            let error = json!({ "code": code, "message": "no" });
+            let task = match message["method"].as_str() {
+                Some("tools/call") => json!({ "resultType": "task", "taskId": "t-1", "status": "working" }),
+                _ => json!({ "resultType": "complete", "taskId": "t-1", "status": "failed", "error": error }),
+            };
+            vec![reply(message, &task)]
+        });
+        let connection = peer.open(with_tasks()).await.unwrap();
+        let error = connection.request(call("t")).await.unwrap_err();
+        assert!(matches!(&error, ClientError::Server(error) if error.code == code), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn only_what_no_tool_can_have_said_is_a_refusal() {
+    for (code, is_refusal) in [(-32602, false), (-32601, false), (-32021, false), (-32020, true), (-32022, true)] {
+        let peer = modern(move |message| vec![fail(message, code, "no")]);
+        let error = peer.open(options()).await.unwrap().request(call("t")).await.unwrap_err();
+        assert_eq!(matches!(&error, ClientError::Refused(_)), is_refusal, "{error:?}");
+        // The same, once a question of the tool's was answered.
+        let peer = modern(move |message| match message["params"].get("inputResponses") {
+            None => vec![input_required(message, None)],
+            Some(_) => vec![fail(message, code, "no")],
+        });
+        let person = Person::new(Ok(json!({ "action": "accept" })));
+        let connection = peer.open(askable()).await.unwrap();
+        let error = connection.request(Outgoing { caller: Some(person), ..call("t") }).await.unwrap_err();
+        assert!(matches!(&error, ClientError::Server(error) if error.code == code), "{error:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_task_that_nobody_said_to_follow_is_refused() {
     let peer = tasks();

@@ -21,7 +21,7 @@ use crate::client::questions::can_be_asked;
 use crate::client::subscription::says_anything;
 use crate::client::transport::GIVEN_UP;
 use crate::client::{ClientError, Endpoint, Tokens};
-use crate::wire::{Message, RpcError};
+use crate::wire::{Message, RequestId, RpcError};
 
 /// A URL that messages are sent to.
 pub(in crate::client) struct Http {
@@ -204,15 +204,17 @@ impl Http {
         let is_json = kind(&answer) == "application/json";
         let body = read_body(answer, LONGEST_REFUSAL).await.unwrap_or_default();
         let error = if is_json { error_in(body) } else { None };
-        let said = error.as_ref().map_or_else(String::new, |error| format!(": {error}"));
+        let said = error.as_ref().map_or_else(String::new, |(_, error)| format!(": {error}"));
         let what = format!("HTTP {}{said}", status.as_u16());
         match error {
             // Whatever stands behind the server may have taken it up.
             _ if status.is_server_error() || status == StatusCode::REQUEST_TIMEOUT => ClientError::Lost(what),
             // It says nothing about what was asked.
             _ if matches!(status, StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS) => ClientError::NotSent(what),
-            Some(error) => ClientError::Server(error),
-            None => ClientError::NotSent(what),
+            Some((None, error)) => ClientError::Refused(error),
+            Some((Some(_), error)) => ClientError::answered(error),
+            None if is_about_the_request(status) => ClientError::NotSent(what),
+            None => ClientError::Lost(what),
         }
     }
 
@@ -240,6 +242,12 @@ impl Http {
             let _ = tokio::time::timeout(FOR_FAREWELL, request.send()).await;
         }
     }
+}
+
+/// Whether a status without a word of the protocol says that the request was not taken: its form, its address, its sender. Others,
+/// such as 409 and 422, are what applications say of what they were asked to do.
+fn is_about_the_request(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 400 | 401 | 404..=407 | 411 | 413..=415 | 417 | 421 | 426 | 428 | 431)
 }
 
 /// The header that names a session.
@@ -271,11 +279,12 @@ fn broken(error: BodyError) -> ClientError {
     }
 }
 
-/// The protocol's error in the body of a refusal.
-fn error_in(body: Vec<u8>) -> Option<RpcError> {
+/// The protocol's error in the body of a refusal, and the request that it answers. What could not be read names none; many servers
+/// derive the status of any other from its code, so that it says no more than the code does.
+fn error_in(body: Vec<u8>) -> Option<(Option<RequestId>, RpcError)> {
     let limits = lockgate_contract::document::Limits { max_bytes: LONGEST_REFUSAL, max_depth: 64 };
     match Message::read(String::from_utf8(body).ok()?, limits).ok()? {
-        Message::Response(response) => response.outcome.err(),
+        Message::Response(response) => response.outcome.err().map(|error| (response.id, error)),
         Message::Request(_) | Message::Notification(_) => None,
     }
 }

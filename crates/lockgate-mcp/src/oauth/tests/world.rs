@@ -10,7 +10,7 @@ use lockgate_contract::time::Timestamp;
 use serde_json::{Value, json};
 
 use super::site::{Response, Site, port};
-use crate::oauth::{Authorizer, Flow, OAuthError, Owner, Parts, Settings, UserAgent, Vault};
+use crate::oauth::{Authorizer, Flow, NobodyListens, OAuthError, Owner, Parts, Settings, UserAgent, Vault};
 
 /// How the issuer and the server's metadata behave.
 #[derive(Clone)]
@@ -120,6 +120,7 @@ impl World {
             vault: Arc::clone(&self.vault),
             agent: Some(Arc::new(Headless)),
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
+            confidant: Arc::new(NobodyListens),
         }
     }
 

@@ -9,6 +9,7 @@
 //! Where nobody reads, the oldest events that may be forgotten are: memory is bounded, and answers are never lost to reports.
 
 use std::collections::VecDeque;
+use std::future::Future as _;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -17,7 +18,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep};
-use tokio_util::sync::DropGuard;
+use tokio_util::sync::{CancellationToken, DropGuard, WaitForCancellationFutureOwned};
 
 use crate::server::result::one_line;
 
@@ -129,7 +130,8 @@ impl EventLog {
         let reader = state.reader;
         let at = after.map_or(state.unread, |after| after.saturating_add(1));
         drop(state);
-        Events { log: Arc::clone(self), reader, at, keep_alive, silence: None, held }
+        let revoked = Box::pin(held.revoked.clone().cancelled_owned());
+        Events { log: Arc::clone(self), reader, at, keep_alive, silence: None, revoked, held }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -165,6 +167,8 @@ impl State {
 pub(super) struct Held {
     /// Fires where the reader goes away before the end.
     pub(super) gone: Option<DropGuard>,
+    /// Fires when whoever reads may read no more.
+    pub(super) revoked: CancellationToken,
     /// Anything else.
     #[expect(dead_code, reason = "it is held, not read")]
     pub(super) besides: Option<Box<dyn std::any::Any + Send>>,
@@ -177,12 +181,16 @@ pub(super) struct Events {
     at: u64,
     keep_alive: Duration,
     silence: Option<Pin<Box<Sleep>>>,
+    revoked: Pin<Box<WaitForCancellationFutureOwned>>,
     held: Held,
 }
 
 impl Events {
     /// The next piece; nothing at the end.
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if self.revoked.as_mut().poll(context).is_ready() {
+            return Poll::Ready(None);
+        }
         let log = Arc::clone(&self.log);
         let mut state = log.state();
         if state.reader != self.reader {

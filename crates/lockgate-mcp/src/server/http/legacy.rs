@@ -8,6 +8,7 @@ use super::headers::Accepts;
 use super::sessions::Busy;
 use super::{Body, Endpoint, SESSION, VERSION, answered, empty, events, headers, refusal};
 use crate::server::Principal;
+use crate::server::admission::Stay;
 use crate::server::result::Answer;
 use crate::server::session::Session;
 use crate::server::turn::Turn;
@@ -42,7 +43,7 @@ impl Endpoint {
                 empty(StatusCode::ACCEPTED)
             }
             Message::Request(request) => {
-                let permit = match desk.admit(&principal) {
+                let permit = match desk.admit(&principal, Stay::UntilAnswered) {
                     Ok(permit) => permit,
                     Err(error) => return refusal(StatusCode::TOO_MANY_REQUESTS, &error),
                 };
@@ -66,6 +67,10 @@ impl Endpoint {
             Ok(session) => session,
             Err((status, error)) => return refusal(status, &error),
         };
+        let permit = match self.inner.desk.admit(principal, Stay::Listening) {
+            Ok(permit) => permit,
+            Err(error) => return refusal(StatusCode::TOO_MANY_REQUESTS, &error),
+        };
         let (log, after) = match parts.headers.get("last-event-id") {
             None => (session.general(&self.inner.desk), None),
             Some(last) => {
@@ -76,7 +81,8 @@ impl Endpoint {
                 (log, Some(event))
             }
         };
-        let held = Held { gone: None, besides: Some(Box::new(session)) };
+        let revoked = permit.revoked().clone();
+        let held = Held { gone: None, revoked, besides: Some(Box::new((session, permit))) };
         events(log.read(after, self.inner.options.keep_alive, held))
     }
 
@@ -84,7 +90,7 @@ impl Endpoint {
         match self.session(parts, principal) {
             Ok(_) => {
                 let id = parts.headers.get(SESSION).and_then(|id| id.to_str().ok()).unwrap_or_default();
-                self.inner.sessions.remove(&self.inner.desk, id);
+                self.inner.sessions.remove(id);
                 empty(StatusCode::NO_CONTENT)
             }
             Err((status, error)) => refusal(status, &error),
@@ -103,7 +109,7 @@ impl Endpoint {
             Ok(begun) => begun,
             Err(answer) => return answered(Era::Legacy, answer),
         };
-        match self.inner.sessions.add(desk, session) {
+        match self.inner.sessions.add(session) {
             Ok(Some(id)) => {
                 let mut response = answered(Era::Legacy, answer);
                 if let Ok(id) = HeaderValue::from_str(&id) {
@@ -134,7 +140,7 @@ impl Endpoint {
             return invalid(StatusCode::BAD_REQUEST, why);
         };
         let id = id.to_str().unwrap_or_default();
-        match self.inner.sessions.find(&self.inner.desk, id, principal) {
+        match self.inner.sessions.find(id, principal) {
             Some(session) => Ok(session),
             None => invalid(StatusCode::NOT_FOUND, "there is no such session: begin with `initialize`".to_owned()),
         }

@@ -8,6 +8,7 @@ use super::events::{EventLog, Held};
 use super::headers::Accepts;
 use super::{Body, Endpoint, VERSION, answered, empty, events, headers, refusal};
 use crate::server::Principal;
+use crate::server::admission::Stay;
 use crate::server::mirror::mismatch;
 use crate::server::result::Answer;
 use crate::server::turn::{self, Envelope, Turn, named_version, names_no_version};
@@ -55,7 +56,9 @@ impl Endpoint {
             return refusal(StatusCode::NOT_ACCEPTABLE, &error);
         }
         let desk = &self.inner.desk;
-        let permit = match desk.admit(&principal) {
+        let is_listening = request.method == "subscriptions/listen";
+        let stay = if is_listening { Stay::Listening } else { Stay::UntilAnswered };
+        let permit = match desk.admit(&principal, stay) {
             Ok(permit) => permit,
             Err(error) => return refusal(StatusCode::TOO_MANY_REQUESTS, &error),
         };
@@ -64,8 +67,8 @@ impl Endpoint {
             Turn::Call(call) => self.call(call, accepts, None).await,
             Turn::Listen(mut listening) => {
                 let log = EventLog::new(None);
-                let gone = Some(listening.cancel().clone().drop_guard());
-                let body = log.read(None, self.inner.options.keep_alive, Held { gone, besides: None });
+                let (gone, revoked) = (Some(listening.cancel().clone().drop_guard()), listening.revoked().clone());
+                let body = log.read(None, self.inner.options.keep_alive, Held { gone, revoked, besides: None });
                 desk.tasks.spawn(async move {
                     let cancel = listening.cancel().clone();
                     while let Some(text) = listening.next().await {

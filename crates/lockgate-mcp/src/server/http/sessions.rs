@@ -12,9 +12,9 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::time::Instant;
 
 use super::events::EventLog;
-use crate::server::Principal;
 use crate::server::desk::Desk;
 use crate::server::session::Session;
+use crate::server::{Principal, Standing};
 
 /// How many streams that ended are kept for clients that lost their connection, and how large one may be.
 const MOST_ENDED: usize = 4;
@@ -55,7 +55,7 @@ impl Sessions {
     }
 
     /// Takes a session in; its id. Nothing where there is no room, because all are in use.
-    pub(super) fn add(&self, desk: &Arc<Desk>, session: Arc<Session>) -> std::io::Result<Option<String>> {
+    pub(super) fn add(&self, session: Arc<Session>) -> std::io::Result<Option<String>> {
         let id = URL_SAFE_NO_PAD.encode(lockgate_host::randomness::secret_bytes()?);
         let now = Instant::now();
         let mut over = Vec::new();
@@ -82,20 +82,20 @@ impl Sessions {
         open.insert(id.clone(), Arc::new(taken));
         drop(open);
         for session in over {
-            session.end(desk);
+            session.end();
         }
         Ok(Some(id))
     }
 
     /// The session with this id, if it is this principal's and not over.
-    pub(super) fn find(&self, desk: &Arc<Desk>, id: &str, principal: &Principal) -> Option<Busy> {
+    pub(super) fn find(&self, id: &str, principal: &Principal) -> Option<Busy> {
         let mut open = self.open();
         let found = open.get(id).filter(|found| found.session.principal.credential == principal.credential)?;
         if found.idle_since().is_some_and(|since| since.elapsed() >= self.idle) {
             let over = open.remove(id);
             drop(open);
             if let Some(session) = &over {
-                session.end(desk);
+                session.end();
             }
             return None;
         }
@@ -103,18 +103,33 @@ impl Sessions {
     }
 
     /// Ends a session.
-    pub(super) fn remove(&self, desk: &Arc<Desk>, id: &str) {
+    pub(super) fn remove(&self, id: &str) {
         let removed = self.open().remove(id);
         if let Some(session) = &removed {
-            session.end(desk);
+            session.end();
+        }
+    }
+
+    /// Ends those whose credential was taken back. One whose time is over may have a newer one.
+    pub(super) fn judge(&self, standing: &dyn Fn(&Principal) -> Standing) {
+        let mut over = Vec::new();
+        self.open().retain(|_, open| {
+            let stays = standing(&open.session.principal) != Standing::Revoked;
+            if !stays {
+                over.push(Arc::clone(open));
+            }
+            stays
+        });
+        for session in over {
+            session.end();
         }
     }
 
     /// Ends all.
-    pub(super) fn clear(&self, desk: &Arc<Desk>) {
+    pub(super) fn clear(&self) {
         let all = std::mem::take(&mut *self.open());
         for session in all.values() {
-            session.end(desk);
+            session.end();
         }
     }
 
@@ -198,13 +213,10 @@ impl Open {
         idle.then(|| *self.used.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn end(&self, desk: &Arc<Desk>) {
+    fn end(&self) {
         let streams = std::mem::take(&mut *self.streams());
         streams.general.iter().chain(&streams.open).for_each(|log| log.end());
-        self.session.ended.cancel();
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            desk.tasks.spawn_on(Arc::clone(&self.session).end(Arc::clone(desk)), &runtime);
-        }
+        self.session.end();
     }
 
     fn streams(&self) -> MutexGuard<'_, Streams> {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, broadcast};
 
 use crate::server::http::{Body, Endpoint, Options};
-use crate::server::{Asked, Change, Facts, Principal, Service};
+use crate::server::{Asked, Change, Facts, Principal, Service, Subscription};
 use crate::wire::{Mirrors, RpcError, code, key};
 
 /// How long a test waits for what has to come.
@@ -33,6 +33,8 @@ pub(super) struct Fixture {
     /// Why the last question had no answer.
     pub(super) unanswered: Mutex<Option<Unanswered>>,
     pub(super) capabilities: Value,
+    /// Who listens to resources now: the parameters by which they said so.
+    pub(super) listeners: Arc<Mutex<Vec<String>>>,
 }
 
 impl Fixture {
@@ -53,6 +55,7 @@ impl Fixture {
             tools: Mutex::new(r#"{"tools":[]}"#.to_owned()),
             unanswered: Mutex::default(),
             capabilities,
+            listeners: Arc::default(),
         })
     }
 
@@ -148,6 +151,25 @@ impl Fixture {
     }
 }
 
+/// Somebody who listens to a resource.
+struct Listener {
+    params: String,
+    listeners: Arc<Mutex<Vec<String>>>,
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let mut listeners = self.listeners.lock().unwrap();
+        let own = listeners.iter().position(|params| *params == self.params).unwrap();
+        listeners.remove(own);
+    }
+}
+
+/// A resource of everybody's changed.
+pub(super) fn updated(params: &str) -> Change {
+    Change::Resource { params: document(params), user: None }
+}
+
 impl Service for Fixture {
     fn facts(&self, _: &Principal) -> Facts {
         Facts {
@@ -167,14 +189,23 @@ impl Service for Fixture {
                 }
                 "tools/list" => Ok(document(&self.tools.lock().unwrap())),
                 "resources/read" => Ok(document(r#"{"contents":[],"ttlMs":500,"cacheScope":"public"}"#)),
-                "resources/subscribe" if asked.params.text().contains("secret") => {
-                    Err(RpcError::invalid_params("there is no such resource"))
-                }
                 "prompts/list" => Ok(document(r#"{"prompts":[]}"#)),
                 "tasks/get" if !asked.params.text().contains("t-1") => Err(RpcError::invalid_params("no such task")),
                 "tasks/get" => Ok(document(r#"{"taskId":"t-1","status":"working"}"#)),
                 _ => Ok(Document::empty_object()),
             }
+        })
+    }
+
+    fn subscribe(&self, asked: Asked) -> BoxFuture<'_, Result<Subscription, RpcError>> {
+        Box::pin(async move {
+            let params = asked.params.text().to_owned();
+            self.asked.lock().unwrap().push((asked.method, params.clone()));
+            if params.contains("secret") {
+                return Err(RpcError::invalid_params("there is no such resource"));
+            }
+            self.listeners.lock().unwrap().push(params.clone());
+            Ok(Subscription::new(Listener { params, listeners: Arc::clone(&self.listeners) }))
         })
     }
 
@@ -200,7 +231,7 @@ fn said(text: &str) -> Document {
 }
 
 pub(super) fn principal(credential: &str) -> Principal {
-    Principal { subject: Arc::new(Subject::default()), credential: credential.to_owned(), run: None }
+    Principal { subject: Arc::new(Subject::default()), credential: credential.to_owned(), run: None, until: None }
 }
 
 pub(super) fn endpoint(fixture: &Arc<Fixture>) -> Endpoint {

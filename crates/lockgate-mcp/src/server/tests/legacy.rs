@@ -3,7 +3,7 @@
 use ::http::{Request, StatusCode};
 use serde_json::{Value, json};
 
-use super::fixture::{Fixture, Reply, SOON, document, endpoint, endpoint_with, next, plain, principal, send};
+use super::fixture::{Fixture, Reply, SOON, document, endpoint, endpoint_with, next, plain, principal, send, updated};
 use crate::client::List;
 use crate::server::Change;
 use crate::server::http::{Body, Endpoint, Options};
@@ -201,9 +201,9 @@ async fn what_belongs_to_no_request_comes_on_the_stream_that_get_opens() {
     client.ask("resources/unsubscribe", &json!({"uri": "a:c"})).await;
     assert_eq!(client.ask("resources/subscribe", &json!({"uri": "a:secret"})).await.code(), code::INVALID_PARAMS);
     for change in [
-        Change::Resource(document(r#"{"uri":"a:c"}"#)),
-        Change::Resource(document(r#"{"uri":"a:secret"}"#)),
-        Change::Resource(document(r#"{"uri":"a:b"}"#)),
+        updated(r#"{"uri":"a:c"}"#),
+        updated(r#"{"uri":"a:secret"}"#),
+        updated(r#"{"uri":"a:b"}"#),
         Change::List(List::Tools),
         Change::Log(document(r#"{"level":"debug","data":1}"#)),
         Change::Log(document(r#"{"level":"error","data":2}"#)),
@@ -241,16 +241,61 @@ async fn a_session_that_nobody_reads_keeps_a_bounded_number_of_messages_and_says
     assert!(told.len() < 300, "{}", told.len());
 }
 
+// A client that says twice that it listens, or leaves twice, counts once.
+#[tokio::test]
+async fn a_session_listens_once_however_often_it_says_so() {
+    let fixture = Fixture::new();
+    let endpoint = endpoint(&fixture);
+    let [one, other] = [
+        Client::begin(&endpoint, "2025-11-25", &json!({})).await,
+        Client::begin(&endpoint, "2025-06-18", &json!({})).await,
+    ];
+    let count = || fixture.listeners.lock().unwrap().len();
+    for client in [&one, &one, &other] {
+        client.ask("resources/subscribe", &json!({"uri": "a:b"})).await;
+    }
+    assert_eq!(count(), 2);
+    for _ in 0..2 {
+        assert_eq!(one.ask("resources/unsubscribe", &json!({"uri": "a:b"})).await.json()["result"], json!({}));
+        assert_eq!(count(), 1, "the other one still listens");
+    }
+    assert_eq!(one.ask("resources/unsubscribe", &json!({})).await.code(), code::INVALID_PARAMS);
+    other.ask("resources/unsubscribe", &json!({"uri": "a:b"})).await;
+    assert_eq!(count(), 0);
+    for n in 0..1024 {
+        one.ask("resources/subscribe", &json!({"uri": format!("a:{n}")})).await;
+    }
+    assert_eq!(one.ask("resources/subscribe", &json!({"uri": "a:b"})).await.code(), code::INVALID_PARAMS);
+    assert_eq!(count(), 1024);
+}
+
+#[tokio::test]
+async fn what_belongs_to_a_user_is_told_to_nobody_else() {
+    let fixture = Fixture::new();
+    let endpoint = endpoint(&fixture);
+    let client = Client::begin(&endpoint, "2025-11-25", &json!({})).await;
+    let mut body = client.open(client.get(None)).await;
+    client.ask("resources/subscribe", &json!({"uri": "a:b"})).await;
+    let subject = principal("anna").subject;
+    for (user, n) in [("somebody else", 1), (subject.user.as_str(), 2)] {
+        let params = document(&format!(r#"{{"uri":"a:b","n":{n}}}"#));
+        let user = Some((subject.tenant.clone(), user.to_owned()));
+        fixture.changes.send(Change::Resource { params, user }).unwrap();
+    }
+    assert_eq!(next(&mut body).await.unwrap()["params"]["n"], 2);
+}
+
 #[tokio::test(start_paused = true)]
 async fn idle_sessions_end_and_give_their_subscriptions_back() {
     let fixture = Fixture::new();
     let endpoint = endpoint_with(&fixture, Options::default());
     let client = Client::begin(&endpoint, "2025-11-25", &json!({})).await;
     client.ask("resources/subscribe", &json!({"uri": "a:b"})).await;
+    assert_eq!(fixture.listeners.lock().unwrap().len(), 1);
     tokio::time::advance(Options::default().session_idle).await;
     assert_eq!(client.ask("ping", &json!({})).await.status, StatusCode::NOT_FOUND);
     tokio::time::timeout(SOON, async {
-        while fixture.asked("resources/unsubscribe").is_empty() {
+        while !fixture.listeners.lock().unwrap().is_empty() {
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;
         }
     })

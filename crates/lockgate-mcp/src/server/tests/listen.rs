@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::fixture::{Fixture, SOON, document, endpoint, modern, next, principal, request, send};
+use super::fixture::{Fixture, SOON, document, endpoint, modern, next, principal, request, send, tool, updated};
 use crate::client::List;
-use crate::server::Change;
 use crate::server::http::Endpoint;
+use crate::server::{Change, Standing};
 use crate::wire::{code, key};
 
 async fn listen(endpoint: &Endpoint, notifications: Value, meta: Value) -> crate::server::http::Body {
@@ -37,11 +37,11 @@ async fn what_is_honoured_is_said_first_and_then_what_changes() {
     );
     for change in [
         Change::List(List::Prompts),
-        Change::Resource(document(r#"{"uri":"a:other"}"#)),
+        updated(r#"{"uri":"a:other"}"#),
         Change::Task(document(r#"{"taskId":"t-1"}"#)),
         Change::Log(document(r#"{"level":"error","data":1}"#)),
         Change::List(List::Tools),
-        Change::Resource(document(r#"{"uri":"a:b","_meta":{"example.com/a":1}}"#)),
+        updated(r#"{"uri":"a:b","_meta":{"example.com/a":1}}"#),
     ] {
         fixture.changes.send(change).unwrap();
     }
@@ -53,15 +53,15 @@ async fn what_is_honoured_is_said_first_and_then_what_changes() {
     assert_eq!(resource["params"]["_meta"], json!({"example.com/a": 1, key::SUBSCRIPTION_ID: 1}));
     // The service knows who listens, and hears when that ends.
     assert_eq!(fixture.asked("resources/subscribe").len(), 2);
+    assert_eq!(*fixture.listeners.lock().unwrap(), [r#"{"uri":"a:b"}"#]);
     drop(body);
     tokio::time::timeout(SOON, async {
-        while fixture.asked("resources/unsubscribe").is_empty() {
+        while !fixture.listeners.lock().unwrap().is_empty() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     })
     .await
     .unwrap();
-    assert_eq!(fixture.asked("resources/unsubscribe"), [r#"{"uri":"a:b"}"#]);
     assert_eq!(fixture.changes.receiver_count(), 0, "nothing is kept for a client that went away");
 }
 
@@ -117,4 +117,32 @@ async fn what_cannot_be_read_is_refused() {
         let params = modern(json!({"notifications": notifications}));
         assert_eq!(send(&endpoint, request("subscriptions/listen", &params)).await.code(), code::INVALID_PARAMS);
     }
+}
+
+#[tokio::test]
+async fn nobody_listens_beyond_the_end_of_a_credential_and_calls_go_on() {
+    let fixture = Fixture::new();
+    let endpoint = endpoint(&fixture);
+    let wanted = json!({"toolsListChanged": true});
+    let mut listening = listen(&endpoint, wanted, json!({})).await;
+    assert!(next(&mut listening).await.is_some());
+    let under_way = |endpoint: &Endpoint| {
+        let endpoint = endpoint.clone();
+        tokio::spawn(async move { send(&endpoint, request("tools/call", &tool("hold"))).await })
+    };
+    let call = under_way(&endpoint);
+    fixture.began.notified().await;
+    endpoint.look_again(|_| Standing::Good);
+    fixture.changes.send(Change::List(List::Tools)).unwrap();
+    assert!(next(&mut listening).await.is_some());
+    endpoint.look_again(|_| Standing::Over);
+    assert_eq!(next(&mut listening).await, None);
+    fixture.release.notify_one();
+    assert!(call.await.unwrap().text.contains("released"));
+
+    let call = under_way(&endpoint);
+    fixture.began.notified().await;
+    endpoint.look_again(|principal| if principal.credential == "anna" { Standing::Revoked } else { Standing::Good });
+    let refused = call.await.unwrap();
+    assert_eq!(refused.status, 401, "{refused:?}");
 }

@@ -108,6 +108,60 @@ async fn whoever_is_slow_holds_no_place() {
     until(&mut next, "private").await;
 }
 
+/// Whether the other side has closed.
+async fn is_over(stream: &mut TcpStream) -> bool {
+    let mut rest = Vec::new();
+    matches!(tokio::time::timeout(SOON, stream.read_to_end(&mut rest)).await.expect("it ends"), Ok(0) | Err(_))
+}
+
+#[tokio::test]
+async fn the_longest_idle_connection_gives_way_and_one_with_a_request_does_not() {
+    let fixture = Fixture::new();
+    let server = Server::start(&fixture, ListenerLimits { connections: 3, ..ListenerLimits::default() }).await;
+    let list = bytes("tools/list", None, &modern(json!({})));
+    let mut held = server.connect().await;
+    held.write_all(&bytes("tools/call", Some("hold"), &tool("hold"))).await.unwrap();
+    fixture.began.notified().await;
+    let (mut silent, mut used) = (server.connect().await, server.connect().await);
+    used.write_all(&list).await.unwrap();
+    until(&mut used, "private").await;
+    // Full: two that hold nothing, and one that waits for its answer.
+    let mut next = server.connect().await;
+    next.write_all(&list).await.unwrap();
+    until(&mut next, "private").await;
+    assert!(is_over(&mut silent).await, "it said nothing for longest");
+    let mut last = server.connect().await;
+    last.write_all(&list).await.unwrap();
+    until(&mut last, "private").await;
+    assert!(is_over(&mut used).await, "its last request was answered before the other's");
+    next.write_all(&list).await.unwrap();
+    until(&mut next, "private").await;
+    fixture.release.notify_one();
+    until(&mut held, "released").await;
+}
+
+#[tokio::test]
+async fn headers_that_drip_are_cut_off() {
+    let fixture = Fixture::new();
+    let limits = ListenerLimits { headers_within: Duration::from_millis(200), ..ListenerLimits::default() };
+    let server = Server::start(&fixture, limits).await;
+    let mut stream = server.connect().await;
+    // A second request has as much time as the first.
+    for _ in 0..2 {
+        stream.write_all(&bytes("tools/list", None, &modern(json!({})))).await.unwrap();
+        until(&mut stream, "private").await;
+    }
+    let drip = async {
+        stream.write_all(b"POST /mcp HTTP/1.1\r\n").await?;
+        loop {
+            stream.write_all(b"x: y\r\n").await?;
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let dripped: std::io::Result<()> = tokio::time::timeout(SOON, drip).await.expect("it is cut off");
+    assert!(dripped.is_err());
+}
+
 #[tokio::test]
 async fn a_client_that_reads_nothing_is_cut_off() {
     let fixture = Fixture::new();

@@ -113,7 +113,7 @@ async fn what_is_not_known_is_not_guessed() {
         idle: Duration::from_secs(1),
         absolute: Duration::from_secs(9),
     };
-    let refused = |code| ClientError::Server(RpcError::new(code, "no"));
+    let said = |code| ClientError::answered(RpcError::new(code, "no"));
     for (error, of_external, of_keyed, of_read) in [
         (ClientError::NotSent("gone".to_owned()), "nothing happened", "nothing happened", "nothing happened"),
         (ClientError::Lost("gone".to_owned()), "unknown", "environment", "nothing happened"),
@@ -121,10 +121,22 @@ async fn what_is_not_known_is_not_guessed() {
         (ClientError::Cancelled, "unknown", "environment", "nothing happened"),
         (ClientError::Invalid("what".to_owned()), "unknown", "environment", "nothing happened"),
         (ClientError::Unauthorized { challenge: None }, "nothing happened", "nothing happened", "nothing happened"),
-        (refused(code::INVALID_PARAMS), "none", "none", "none"),
-        // The tool ran until it looked for the resource.
-        (refused(code::RESOURCE_NOT_FOUND), "done", "done", "none"),
-        (refused(code::INTERNAL_ERROR), "done", "done", "none"),
+        // Tools raise these while they run: wrong arguments, a resource that is not there, a client that cannot be asked.
+        (said(code::INVALID_PARAMS), "done", "done", "none"),
+        (said(code::INVALID_REQUEST), "done", "done", "none"),
+        (said(code::METHOD_NOT_FOUND), "done", "done", "none"),
+        (said(code::PARSE_ERROR), "done", "done", "none"),
+        (said(code::RESOURCE_NOT_FOUND), "done", "done", "none"),
+        (said(code::INTERNAL_ERROR), "done", "done", "none"),
+        (said(code::MISSING_CAPABILITY), "done", "done", "none"),
+        (said(code::URL_ELICITATION_REQUIRED), "done", "done", "none"),
+        // These are no tool's to raise.
+        (said(code::HEADER_MISMATCH), "none", "none", "none"),
+        (said(code::UNSUPPORTED_VERSION), "none", "none", "none"),
+        // One that the server could not read.
+        (ClientError::Refused(RpcError::invalid_params("no")), "none", "none", "none"),
+        // The same words, after an earlier message about it was taken up.
+        (said(code::HEADER_MISMATCH).after_it_was_taken_up(), "done", "done", "none"),
     ] {
         for (of, expected) in [(EXTERNAL, of_external), (keyed, of_keyed), (read, of_read)] {
             let again = error.clone();
@@ -138,6 +150,8 @@ async fn what_is_not_known_is_not_guessed() {
 async fn an_unknown_tool_is_looked_for_again() {
     let failure =
         run_with(|_| Err(ClientError::Server(RpcError::invalid_params("Unknown tool: do.it"))), EXTERNAL).await;
-    let Err(Failure::Business { code, .. }) = failure else { panic!("{failure:?}") };
+    let Err(Failure::Business { code, effect_state, .. }) = failure else { panic!("{failure:?}") };
     assert_eq!(code, ToolCode::new(SERVER_REFUSED).unwrap());
+    // A tool that calls others by their names says the same of one of those.
+    assert_eq!(effect_state, EffectState::Done, "words are no proof that nothing happened");
 }

@@ -15,7 +15,8 @@ use tokio::sync::Notify;
 
 use super::super::*;
 use crate::client::{ClientError, Event, List, Listener, Listing, ServerFacts};
-use crate::wire::Version;
+use crate::oauth::{Confidant, NobodyListens};
+use crate::wire::{RpcError, Version};
 
 pub(in crate::upstream) fn document(text: &str) -> Document {
     Document::parse(text, Limits::OUTPUT).unwrap()
@@ -50,6 +51,8 @@ pub(in crate::upstream) fn settings(name: &str) -> Settings {
     }
 }
 
+/// Who hears of a connection, and whether it is lost.
+type Ear = (Arc<dyn Listener>, Arc<AtomicBool>);
 type Answer = Arc<dyn Fn(&Errand) -> Result<Document, ClientError> + Send + Sync>;
 
 /// A server.
@@ -62,8 +65,14 @@ pub(in crate::upstream) struct Fake {
     pub(in crate::upstream) slow: AtomicU64,
     pub(in crate::upstream) dials: AtomicUsize,
     pub(in crate::upstream) closed: AtomicUsize,
+    /// How often it was asked for a list.
+    pub(in crate::upstream) listed: AtomicUsize,
+    /// The version that it says it has.
+    pub(in crate::upstream) version: Mutex<String>,
     pub(in crate::upstream) tokens: Mutex<Vec<String>>,
-    listeners: Mutex<Vec<Arc<dyn Listener>>>,
+    listeners: Mutex<Vec<Ear>>,
+    /// What it was told to tell of (`+`), and no more (`-`), by connection.
+    pub(in crate::upstream) watched: Mutex<Vec<String>>,
 }
 
 impl Fake {
@@ -76,8 +85,11 @@ impl Fake {
             slow: AtomicU64::new(0),
             dials: AtomicUsize::new(0),
             closed: AtomicUsize::new(0),
+            listed: AtomicUsize::new(0),
+            version: Mutex::new("1.0".to_owned()),
             tokens: Mutex::default(),
             listeners: Mutex::default(),
+            watched: Mutex::default(),
         };
         let entry = |name: &&str| document(&format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#));
         fake.set_tools(names.iter().map(entry).collect());
@@ -89,19 +101,24 @@ impl Fake {
     }
 
     pub(in crate::upstream) fn says(&self, event: &Event) {
-        for listener in &*self.listeners.lock().unwrap() {
+        for (listener, _) in &*self.listeners.lock().unwrap() {
             listener.heard(event.clone());
         }
     }
 
     pub(in crate::upstream) fn loses_all(&self, why: &str) {
-        self.says(&Event::Lost(why.to_owned()));
-        self.listeners.lock().unwrap().clear();
+        let all = std::mem::take(&mut *self.listeners.lock().unwrap());
+        for (listener, lost) in all {
+            lost.store(true, Ordering::SeqCst);
+            listener.heard(Event::Lost(why.to_owned()));
+        }
     }
 }
 
 struct FakeLink {
     fake: Arc<Fake>,
+    token: String,
+    lost: Arc<AtomicBool>,
     facts: ServerFacts,
 }
 
@@ -111,6 +128,7 @@ impl Link for FakeLink {
     }
 
     fn list(&self, list: List) -> BoxFuture<'_, Result<Listing, ClientError>> {
+        self.fake.listed.fetch_add(1, Ordering::SeqCst);
         let items = match list {
             List::Tools => self.fake.tools.lock().unwrap().clone(),
             _ => Vec::new(),
@@ -127,8 +145,25 @@ impl Link for FakeLink {
         })
     }
 
+    fn watch<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<(), ClientError>> {
+        Box::pin(async move {
+            if uri.contains("secret") {
+                return Err(RpcError::invalid_params("there is no such resource").into());
+            }
+            self.fake.watched.lock().unwrap().push(format!("+{}{uri}", self.token));
+            Ok(())
+        })
+    }
+
+    fn unwatch<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<(), ClientError>> {
+        Box::pin(async move {
+            self.fake.watched.lock().unwrap().push(format!("-{}{uri}", self.token));
+            Ok(())
+        })
+    }
+
     fn is_lost(&self) -> bool {
-        false
+        self.lost.load(Ordering::SeqCst)
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
@@ -146,6 +181,7 @@ impl Dial for FakeDial {
         settings: &'a Settings,
         identity: &'a Identity,
         listener: Arc<dyn Listener>,
+        _: &'a Arc<dyn Confidant>,
     ) -> BoxFuture<'a, Result<Arc<dyn Link>, ClientError>> {
         let fake = Arc::clone(&self.0[&settings.name]);
         let token = settings.token(identity).map(|token| token.expose().to_owned()).unwrap_or_default();
@@ -157,15 +193,16 @@ impl Dial for FakeDial {
             if fake.refuses.load(Ordering::SeqCst) {
                 return Err(ClientError::NotSent("there is no such program".to_owned()));
             }
-            fake.tokens.lock().unwrap().push(token);
-            fake.listeners.lock().unwrap().push(listener);
+            fake.tokens.lock().unwrap().push(token.clone());
+            let lost = Arc::new(AtomicBool::new(false));
+            fake.listeners.lock().unwrap().push((listener, Arc::clone(&lost)));
             let facts = ServerFacts {
                 version: Version::V2025_11_25,
                 capabilities: document(r#"{"tools":{}}"#),
-                info: Some(document(r#"{"name":"fake","version":"1.0"}"#)),
+                info: Some(document(&format!(r#"{{"name":"fake","version":"{}"}}"#, fake.version.lock().unwrap()))),
                 instructions: None,
             };
-            Ok(Arc::new(FakeLink { fake, facts }) as Arc<dyn Link>)
+            Ok(Arc::new(FakeLink { fake, token, lost, facts }) as Arc<dyn Link>)
         })
     }
 }
@@ -242,6 +279,7 @@ pub(in crate::upstream) fn upstreams_of(servers: Vec<(Settings, &Arc<Fake>)>) ->
         shelf: Arc::clone(&kept) as Arc<dyn Shelf>,
         clock: Arc::new(Still),
         ids: Arc::new(Still),
+        confidant: Arc::new(NobodyListens),
     };
     let upstreams = Upstreams::new(parts);
     upstreams.set(servers.into_iter().map(|(settings, _)| settings).collect());

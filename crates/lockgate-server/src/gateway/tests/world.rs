@@ -11,7 +11,8 @@ use lockgate::contract::document::{Document, Limits};
 use lockgate::contract::ports::{BoxFuture, Caller, Journal, Report, Unanswered};
 use lockgate::contract::subject::Subject;
 use lockgate_mcp::client::{ClientError, Event, List, Listener, Listing, ServerFacts};
-use lockgate_mcp::server::{Asked, Peer, Principal, Service as _};
+use lockgate_mcp::oauth::Confidant;
+use lockgate_mcp::server::{Asked, Peer, Principal, Service as _, Subscription};
 use lockgate_mcp::upstream::{Dial, Errand, Identity, Link, Settings};
 use lockgate_mcp::wire::{RpcError, Version, code};
 use serde_json::json;
@@ -33,6 +34,7 @@ pub(super) fn tools() -> Vec<Document> {
         r#"{"name":"asks_later","inputSchema":{"type":"object"}}"#,
         r#"{"name":"broken","description":"","inputSchema":{"type":"object"}}"#,
         r#"{"name":"hang","inputSchema":{"type":"object"}}"#,
+        r#"{"name":"links","inputSchema":{"type":"object"}}"#,
     ]
     .map(document)
     .to_vec()
@@ -45,11 +47,12 @@ struct Servant {
     server: String,
     facts: ServerFacts,
     entered: Arc<AtomicUsize>,
+    watched: Arc<Mutex<Vec<String>>>,
     /// Kept for as long as the connection is there.
     _listener: Arc<dyn Listener>,
 }
 
-struct Servants(Arc<AtomicUsize>);
+struct Servants(Arc<AtomicUsize>, Arc<Mutex<Vec<String>>>);
 
 impl Dial for Servants {
     fn dial<'a>(
@@ -57,16 +60,17 @@ impl Dial for Servants {
         settings: &'a Settings,
         _identity: &'a Identity,
         listener: Arc<dyn Listener>,
+        _: &'a Arc<dyn Confidant>,
     ) -> BoxFuture<'a, Result<Arc<dyn Link>, ClientError>> {
         let facts = ServerFacts {
             version: Version::NEWEST,
-            capabilities: document(r#"{"tools":{},"resources":{},"prompts":{}}"#),
+            capabilities: document(r#"{"tools":{},"resources":{"subscribe":true},"prompts":{},"completions":{}}"#),
             info: None,
             instructions: Some(format!("how to use {}", settings.name)),
         };
         listener.heard(Event::Noise(format!("starting with the token {SECRET}")));
-        let entered = Arc::clone(&self.0);
-        let servant = Servant { server: settings.name.clone(), facts, entered, _listener: listener };
+        let (entered, watched) = (Arc::clone(&self.0), Arc::clone(&self.1));
+        let servant = Servant { server: settings.name.clone(), facts, entered, watched, _listener: listener };
         Box::pin(std::future::ready(Ok(Arc::new(servant) as Arc<dyn Link>)))
     }
 }
@@ -107,6 +111,11 @@ impl Servant {
                 json!({ "content": [{ "type": "text", "text": text }], "structuredContent": { "text": text }, "_meta": { "x/y": [1] } })
             }
             ("tools/call", "fail") => json!({ "content": [{ "type": "text", "text": "it failed" }], "isError": true }),
+            ("tools/call", "links") => {
+                let link = json!({ "type": "resource_link", "uri": "test://a", "name": "a" });
+                let embedded = json!({ "type": "resource", "resource": { "uri": "test://b", "text": "b" } });
+                json!({ "content": [link, embedded], "isError": said("/arguments/fails") == "yes" })
+            }
             ("tools/call", "can") => {
                 let can = errand.caller.as_ref().unwrap().can_be_asked().to_json_value();
                 json!({ "content": [], "structuredContent": can })
@@ -116,6 +125,10 @@ impl Servant {
                 return Err(RpcError::new(code, "out of order").into());
             }
             ("tools/call", _) => return Err(RpcError::new(code::INTERNAL_ERROR, "out of order").into()),
+            ("completion/complete", _) => {
+                let value = format!("{} {SECRET}", said("/argument/value"));
+                json!({ "completion": { "values": [value], "of": said("/ref/uri") } })
+            }
             ("resources/read", _) if said("/uri") == "test://gone" => {
                 return Err(RpcError::new(code::RESOURCE_NOT_FOUND, "gone").into());
             }
@@ -123,7 +136,11 @@ impl Servant {
                 let uri = said("/uri");
                 json!({ "contents": [{ "uri": uri, "text": format!("of {uri}"), "server": self.server }] })
             }
-            (_, name) => json!({ "description": format!("{name} {}", said("/arguments/who")), "messages": [] }),
+            (_, name) => {
+                let link = json!({ "type": "resource_link", "uri": "test://a", "name": "a" });
+                let messages = json!([{ "role": "user", "content": link }]);
+                json!({ "description": format!("{name} {}", said("/arguments/who")), "messages": messages })
+            }
         };
         Ok(Document::from_json_value(&value))
     }
@@ -156,6 +173,16 @@ impl Link for Servant {
         })
     }
 
+    fn watch<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<(), ClientError>> {
+        self.watched.lock().unwrap().push(format!("+{uri}"));
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn unwatch<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<(), ClientError>> {
+        self.watched.lock().unwrap().push(format!("-{uri}"));
+        Box::pin(std::future::ready(Ok(())))
+    }
+
     fn is_lost(&self) -> bool {
         false
     }
@@ -170,6 +197,8 @@ pub(super) struct World {
     pub(super) gateway: Arc<Gateway>,
     pub(super) journal: Arc<dyn Journal>,
     entered: Arc<AtomicUsize>,
+    /// Of which resources the servers were told to tell (`+`), and no more (`-`).
+    pub(super) watched: Arc<Mutex<Vec<String>>>,
 }
 
 impl World {
@@ -189,20 +218,21 @@ impl World {
     async fn over(journal: Arc<dyn Journal>, text: &str, approve_in_client: bool) -> Self {
         let path = Path::new("lockgate.toml");
         let file = RunFile::parse(path, text).unwrap();
-        let entered = Arc::new(AtomicUsize::new(0));
-        let servers = Servers::start(&file, Path::new("/"), Arc::new(Servants(Arc::clone(&entered))));
+        let (entered, watched) = (Arc::new(AtomicUsize::new(0)), Arc::<Mutex<Vec<String>>>::default());
+        let servers =
+            Servers::start(&file, Path::new("/"), Arc::new(Servants(Arc::clone(&entered), Arc::clone(&watched))));
         servers.settled(&file).await.unwrap();
         let overrides =
             Overrides { journal: Some(Arc::clone(&journal)), servers: Some(servers), ..Overrides::default() };
         let assembly = Assembly::of(file, path, overrides).unwrap();
         let public_url = Some("http://127.0.0.1:8377".to_owned());
         let gateway = Gateway::new(assembly, GatewayOptions { public_url, approve_in_client });
-        Self { gateway, journal, entered }
+        Self { gateway, journal, entered, watched }
     }
 
     #[expect(clippy::unused_self, reason = "it belongs to the others")]
     pub(super) fn principal(&self) -> Principal {
-        Principal { subject: Arc::new(Subject::default()), credential: "test".to_owned(), run: None }
+        Principal { subject: Arc::new(Subject::default()), credential: "test".to_owned(), run: None, until: None }
     }
 
     /// How often a call reached the tool that counts them.
@@ -211,13 +241,22 @@ impl World {
     }
 
     pub(super) async fn ask(&self, client: &Client, method: &str, params: &str) -> Result<Document, RpcError> {
+        self.gateway.answer(self.asked(client, method, params)).await
+    }
+
+    pub(super) async fn subscribe(&self, client: &Client, uri: &str) -> Result<Subscription, RpcError> {
+        let params = json!({ "uri": uri }).to_string();
+        self.gateway.subscribe(self.asked(client, "resources/subscribe", &params)).await
+    }
+
+    fn asked(&self, client: &Client, method: &str, params: &str) -> Asked {
         let peer = TestPeer {
             principal: self.principal(),
             capabilities: document(client.capabilities),
             cancel: CancellationToken::new(),
             client: client.clone(),
         };
-        self.gateway.answer(Asked { method: method.to_owned(), params: document(params), peer: Arc::new(peer) }).await
+        Asked { method: method.to_owned(), params: document(params), peer: Arc::new(peer) }
     }
 
     pub(super) async fn call(&self, client: &Client, name: &str, arguments: &str) -> Result<Document, RpcError> {

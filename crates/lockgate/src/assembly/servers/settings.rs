@@ -7,6 +7,7 @@ use std::time::Duration;
 use lockgate_config::{McpEra, McpRelay, McpTable, McpToolTable, Piece, RunFile, pieces};
 use lockgate_mcp::upstream::{KeyGoes, Place, Relay, Rules, Secret, Settings, Tokens};
 use lockgate_mcp::wire::Era;
+use lockgate_redact::is_secret_name;
 use lockgate_sources::mock::TimeSpan;
 
 use super::login::{login, login_secrets};
@@ -77,6 +78,22 @@ pub(in crate::assembly) fn secrets(file: &RunFile) -> BTreeSet<(&'static str, &s
         }
     }
     secrets
+}
+
+/// Variables that are handed to programs, each with the key that names it, and may be secret: those whose name says so, and what a text
+/// is filled with.
+pub(in crate::assembly) fn handed_on(file: &RunFile) -> BTreeSet<(&'static str, &str)> {
+    let mut variables = BTreeSet::new();
+    for table in file.mcp.values() {
+        let named = table.env.iter().map(String::as_str).filter(|name| is_secret_name(name));
+        variables.extend(named.map(|variable| ("mcp.env", variable)));
+        for piece in table.env_set.values().filter_map(|value| pieces(value).ok()).flatten() {
+            if let Piece::Variable(variable) = piece {
+                variables.insert(("mcp.env_set", variable));
+            }
+        }
+    }
+    variables
 }
 
 fn rules_of(tool: &McpToolTable) -> Rules {

@@ -72,6 +72,7 @@ impl Http {
         }
         // Boxed: a handshake is a request itself.
         Box::pin(era::initialize(core)).await?;
+        core.watch_again();
         let listened_to = self.sessions.listened_to.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(capabilities) = listened_to {
             core.everything_may_have_changed(capabilities.root());
