@@ -130,10 +130,13 @@ async fn ask(model: &ScriptedModel) {
         let calls: Vec<_> = calls.collect();
         let content = r#"{"data":{"owner":"team-a","list":[1.50,{"~/":"\u00e9"}]}}"#;
         let content = Document::parse(content, Limits::OWN).unwrap();
-        let results =
-            calls.iter().map(|call| Message::Tool { call_id: call.call_id.clone(), content: content.clone() });
+        let results = calls.iter().map(|call| Message::Tool {
+            call_id: call.call_id.clone(),
+            ok: true,
+            content: content.clone(),
+        });
         let results: Vec<_> = results.collect();
-        messages.push(Message::Assistant { text: None, calls });
+        messages.push(Message::Assistant { text: None, calls, items: Vec::new() });
         messages.extend(results);
     }
     let steps = u32::try_from(model.len()).unwrap();

@@ -18,8 +18,9 @@ pub use import::{Imported, import_servers};
 pub use run_file::{
     ApprovalsTable, ApproversTable, ArgumentErrorsRule, BudgetTable, CoreSet, GateTable, HookTable, HookWhen,
     JournalTable, MaxExpiresTable, McpEra, McpGrant, McpOauthTable, McpRelay, McpTable, McpToolTable, ModelTable,
-    NotifyBy, NotifyTable, Piece, PolicyEngineWord, PolicyMode, PolicyTable, QuotaTable, RedactionTable, RunFile,
-    ServerTable, SubjectTable, ToolsTable, UnknownFieldsRule, pieces,
+    NotifyBy, NotifyTable, Piece, PolicyEngineWord, PolicyMode, PolicyTable, PriceTable, QuotaTable, RedactionTable,
+    RemoteTable, RunFile, ServerTable, SubjectTable, ToolCallsWord, ToolsTable, UnknownFieldsRule, UsdPerMillion,
+    pieces,
 };
 
 /// Where the journal is when nobody says otherwise: relative to the working directory.

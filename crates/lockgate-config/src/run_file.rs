@@ -3,6 +3,7 @@
 mod approvals;
 mod hook;
 mod mcp;
+mod model;
 mod notify;
 mod quota;
 mod server;
@@ -22,6 +23,7 @@ pub use self::approvals::{ApprovalsTable, ApproversTable, MaxExpiresTable};
 pub use self::hook::{HookTable, HookWhen};
 pub(crate) use self::mcp::is_variable;
 pub use self::mcp::{McpEra, McpGrant, McpOauthTable, McpRelay, McpTable, McpToolTable, Piece, pieces};
+pub use self::model::{ModelTable, PriceTable, RemoteTable, ToolCallsWord, UsdPerMillion};
 pub use self::notify::{NotifyBy, NotifyTable};
 pub use self::quota::QuotaTable;
 pub use self::server::ServerTable;
@@ -78,33 +80,6 @@ pub struct RunFile {
     pub server: Option<ServerTable>,
     /// Who may use what `lockgate serve` offers.
     pub auth: Option<AuthTable>,
-}
-
-/// The model that decides what is called.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(tag = "provider", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum ModelTable {
-    /// Turns from a file: offline, for trying agents and for tests.
-    Scripted {
-        /// The file with the turns.
-        script: String,
-    },
-    /// Any server that speaks Chat Completions: `OpenAI`, Ollama, llama.cpp, vLLM and others.
-    OpenaiCompatible {
-        /// The model's name at the server.
-        model: String,
-        /// The server. Without: `OPENAI_BASE_URL`, or else `OpenAI`'s own.
-        base_url: Option<String>,
-        /// The environment variable that holds the key. Without: `OPENAI_API_KEY`.
-        api_key_env: Option<String>,
-        /// How long one answer may take.
-        timeout: Option<TimeSpan>,
-        /// The sampling temperature.
-        temperature: Option<f64>,
-        /// Allows plain HTTP to a server that is not this machine.
-        #[serde(default)]
-        allow_insecure: bool,
-    },
 }
 
 /// Where the truth is kept.

@@ -24,7 +24,8 @@ pub use journal::{
     JournalLayer, KeyHolder, Lease, NewRun, Per, Quota, RunFilter, RunHold, RunRecord, Seen, Settling, StoredArtifact,
 };
 pub use model::{
-    Message, MessageCall, ModelAdapter, ModelError, ModelRequest, ModelResponse, ProposedCall, ToolDefinition, Usage,
+    Delta, Heard, Message, MessageCall, ModelAdapter, ModelError, ModelRequest, ModelResponse, ProposedCall,
+    ProviderItem, ToolDefinition, Usage,
 };
 pub use policy::{Approvers, Obligations, PolicyDecision, PolicyEngine, PolicyRequest, PolicyVerdict};
 pub use redactor::{NoRedaction, Redactor};

@@ -7,7 +7,7 @@ use lockgate_contract::event::{Body, Event, ModelFailed, ModelRequested, RunResu
 use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ids::RunId;
 use lockgate_contract::outcome::Code;
-use lockgate_contract::ports::{Caller, Ids, JournalError, ModelAdapter, ModelError, ModelRequest};
+use lockgate_contract::ports::{Caller, Heard, Ids, JournalError, ModelAdapter, ModelError, ModelRequest};
 use lockgate_contract::run::{Budget, RunKind};
 use lockgate_contract::time::Timestamp;
 use lockgate_contract::tool::Progress;
@@ -45,6 +45,8 @@ pub struct RunnerOptions {
     pub observer: Option<Observer>,
     /// Where tools say how far they are.
     pub progress: Option<Progress>,
+    /// Hears the model while it speaks: for people to see, and nothing else. It is not scrubbed.
+    pub heard: Option<Arc<Heard>>,
     /// The way back to whoever sent the calls, for tools that have more to say, or to ask.
     pub caller: Option<Arc<dyn Caller>>,
     /// Ties the events of the runs that it makes to each other with hashes.
@@ -59,6 +61,7 @@ impl Default for RunnerOptions {
             hand_over: CancellationToken::new(),
             observer: None,
             progress: None,
+            heard: None,
             caller: None,
             chain: false,
         }
@@ -227,7 +230,12 @@ impl Runner {
         let left = live.state.deadline().since(self.gate.clock().now());
         let answer = tokio::select! {
             biased;
-            answer = model.respond(&request) => answer,
+            answer = async {
+                match &self.options.heard {
+                    Some(heard) => model.stream(&request, &**heard).await,
+                    None => model.respond(&request).await,
+                }
+            } => answer,
             // The machine sees the cancel for itself.
             () = self.options.cancel.cancelled() => return Ok(()),
             // The clock may have been set back meanwhile: the model is not asked a second time for that.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use lockgate_contract::event::{Audit, Body, Event, ModelResponded, NewEvent, RespondedCall, signed_with};
 use lockgate_contract::failpoint::{Point, reach};
 use lockgate_contract::ids::{CallId, RunId};
-use lockgate_contract::ports::{ModelResponse, NewRun, RunHold};
+use lockgate_contract::ports::{ModelResponse, NewRun, ProviderItem, RunHold};
 use lockgate_contract::run::{RunKind, RunStart};
 use lockgate_contract::time::Timestamp;
 use lockgate_executor::{Gate, Observer, Request, RunLog, Scope, show};
@@ -165,7 +165,10 @@ impl Live {
             self.raw.insert(call_id, proposed.arguments_text);
         }
         let text = response.text.map(|text| gate.scrub(&text).into_owned());
-        let body = ModelResponded { text, calls, input_tokens: None, output_tokens: None }.with_usage(response.usage);
+        // One that cannot be kept whole is of no use to its provider.
+        let is_clean = |item: &ProviderItem| gate.scrub(item.item.text()) == item.item.text();
+        let items = response.items.into_iter().filter(is_clean).collect();
+        let body = ModelResponded { text, calls, items, usage: response.usage };
         reach(Point::TurnAnswered);
         self.append_at(step, Body::ModelResponded(body)).await?;
         reach(Point::TurnStored);

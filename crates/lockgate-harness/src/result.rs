@@ -159,11 +159,11 @@ impl NeutralMessage {
         match message {
             Message::System { text } => plain("system", Some(text)),
             Message::User { text } => plain("user", Some(text)),
-            Message::Assistant { text, calls } => {
+            Message::Assistant { text, calls, .. } => {
                 let calls: Vec<_> = calls.into_iter().map(NeutralCall::of).collect();
                 Self { calls: (!calls.is_empty()).then_some(calls), ..plain("assistant", text) }
             }
-            Message::Tool { call_id, content } => {
+            Message::Tool { call_id, content, .. } => {
                 Self { call_id: Some(call_id), content: Some(content), ..plain("tool", None) }
             }
         }

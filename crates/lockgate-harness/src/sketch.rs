@@ -13,6 +13,7 @@ use lockgate_contract::event::{
     Body, Event, ModelFailed, ModelRequested, ModelResponded, NewEvent, RespondedCall, RunResumed,
 };
 use lockgate_contract::ids::{CallId, RunId};
+use lockgate_contract::ports::Usage;
 use lockgate_contract::run::{Budget, RunBinding, RunKind, RunStart};
 use lockgate_contract::subject::Subject;
 use lockgate_contract::time::Timestamp;
@@ -115,7 +116,7 @@ impl Sketch {
             redacted: *redacted,
         });
         let calls = calls.collect();
-        let body = ModelResponded { text: text.map(str::to_owned), calls, input_tokens: None, output_tokens: None };
+        let body = ModelResponded { text: text.map(str::to_owned), calls, items: Vec::new(), usage: Usage::default() };
         self.push(None, &Body::ModelResponded(body))
     }
 

@@ -162,7 +162,7 @@ impl RunState {
 
     fn responded(&mut self, step: u32, response: ModelResponded) {
         let calls = response.calls.into_iter().map(|call| Call::of(step, call)).collect();
-        self.turns.push(Turn { step, text: response.text, calls });
+        self.turns.push(Turn { step, text: response.text, calls, items: response.items });
     }
 
     fn requested(&mut self, event: &Event, requested: ToolRequested) -> Result<(), FoldError> {
@@ -179,7 +179,7 @@ impl RunState {
             self.inner_calls.push(call);
         } else if self.start.kind == RunKind::Direct {
             self.steps = self.steps.max(event.step.saturating_add(1));
-            self.turns.push(Turn { step: event.step, text: None, calls: vec![call] });
+            self.turns.push(Turn { step: event.step, text: None, calls: vec![call], items: Vec::new() });
         } else {
             return Err(FoldError::UnknownCall { seq: event.seq, call: call.call_id.to_string() });
         }

@@ -13,6 +13,7 @@ use lockgate_contract::event::{
 };
 use lockgate_contract::ids::{ApprovalId, CallId};
 use lockgate_contract::outcome::{Code, Status};
+use lockgate_contract::ports::ProviderItem;
 use lockgate_contract::time::Timestamp;
 
 /// One answered model turn.
@@ -24,6 +25,8 @@ pub struct Turn {
     pub text: Option<String>,
     /// The calls, in request order.
     pub calls: Vec<Call>,
+    /// What the provider wants back unchanged.
+    pub items: Vec<ProviderItem>,
 }
 
 /// One call and what is known of it.

@@ -6,6 +6,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
+use lockgate_contract::digest::Digest;
+use sha2::{Digest as _, Sha256};
+
 /// The whole file as text; an error if it is not UTF-8.
 pub fn read_to_string(path: &Path) -> io::Result<String> {
     std::fs::read_to_string(path)
@@ -19,6 +22,24 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// The file, to be read from its beginning.
 pub fn open(path: &Path) -> io::Result<impl Read> {
     File::open(path)
+}
+
+/// What is in the file, as the digest that `sha256sum` prints. What is no file, such as a pipe or a folder, has none.
+pub fn content_digest(path: &Path) -> io::Result<Digest> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, format!("`{}` is no file", path.display())));
+    }
+    let mut file = BufReader::new(File::open(path)?);
+    let mut hasher = Sha256::new();
+    loop {
+        let read = file.fill_buf()?;
+        if read.is_empty() {
+            return Ok(Digest::from_bytes(hasher.finalize().into()));
+        }
+        hasher.update(read);
+        let length = read.len();
+        file.consume(length);
+    }
 }
 
 /// The first `count` bytes of the file, or fewer where it is shorter.

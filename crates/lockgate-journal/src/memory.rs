@@ -92,6 +92,12 @@ impl MemoryJournal {
     }
 }
 
+/// Whether a run is over with these events, and nothing is left to find out about it.
+fn is_end(events: &[NewEvent]) -> bool {
+    matches!(StatusChange::of(events), StatusChange::Set(status)
+        if !matches!(status, RunStatus::WaitingForApproval | RunStatus::NeedsReconciliation))
+}
+
 /// A run that somebody drives.
 struct Held {
     run: RunId,
@@ -138,8 +144,7 @@ impl Journal for MemoryJournal {
 
     fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
         Box::pin(async move {
-            let ends = matches!(StatusChange::of(&events), StatusChange::Set(status)
-                if !matches!(status, RunStatus::WaitingForApproval | RunStatus::NeedsReconciliation));
+            let ends = is_end(&events);
             let appended = self.write(lease, |state, now| Ok(state.leased(lease)?.append(events, now)));
             if ends && appended.is_ok() {
                 self.ended(lease);
@@ -172,7 +177,14 @@ impl Journal for MemoryJournal {
         settling: Settling,
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
-        Box::pin(async move { self.write(lease, |state, now| state.settle(lease, settling, events, now)) })
+        Box::pin(async move {
+            let ends = is_end(&events);
+            let appended = self.write(lease, |state, now| state.settle(lease, settling, events, now));
+            if ends && appended.is_ok() {
+                self.ended(lease);
+            }
+            appended
+        })
     }
 
     fn reconcile<'a>(

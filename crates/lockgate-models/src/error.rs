@@ -77,6 +77,7 @@ pub enum ScriptError {
 
 impl ScriptError {
     /// What to do about it, where that is not plain from the message.
+    #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::NotJson { .. } => {
@@ -100,7 +101,7 @@ fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|key| format!("; did you mean `{key}`?")).unwrap_or_default()
 }
 
-/// Why the Chat Completions adapter cannot be built from its options.
+/// Why an adapter cannot be built from its options.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum OptionsError {
     /// No model was named.
@@ -110,7 +111,7 @@ pub enum OptionsError {
     #[error("the base URL {origin} cannot be used: {detail}")]
     BaseUrl {
         /// Where it came from: the options, or a variable. The URL itself may hold secrets and is not repeated.
-        origin: &'static str,
+        origin: String,
         /// Why not.
         detail: String,
     },
@@ -158,6 +159,7 @@ pub enum OptionsError {
 
 impl OptionsError {
     /// What to do about it, where that is not plain from the message.
+    #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::BaseUrl { .. } => Some("a base URL looks like `https://api.openai.com/v1`"),

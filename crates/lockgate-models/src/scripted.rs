@@ -49,11 +49,13 @@ impl ScriptedModel {
     }
 
     /// How many turns the script has.
+    #[must_use]
     pub fn len(&self) -> usize {
         self.turns.len()
     }
 
     /// Whether the script has no turn at all.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.turns.is_empty()
     }
@@ -63,6 +65,7 @@ impl ScriptedModel {
         match turn.ok_or(ModelError::ScriptExhausted)? {
             Turn::Fails(error) => Err(error.clone()),
             Turn::Says { text, calls } => Ok(ModelResponse {
+                items: Vec::new(),
                 text: text.as_ref().map(|text| text.fill(&request.messages)).transpose()?,
                 calls: calls.clone(),
                 usage: Usage::default(),

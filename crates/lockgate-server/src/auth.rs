@@ -43,6 +43,7 @@ pub(crate) use self::header::{has_token_in_url, is_token};
 use self::issuer::Issuer;
 use self::metadata::Metadata;
 pub use self::refusal::{Refusal, Why};
+use self::standing::Says;
 pub(crate) use self::standing::Standings;
 use self::watched::Watched;
 use crate::runs::{NoRun, Runs};
@@ -201,8 +202,8 @@ impl Authenticator {
     pub(crate) fn standings(&self) -> Standings {
         Standings {
             now: self.clock.now(),
-            tokens: self.tokens.as_ref().map(|tokens| tokens.current().ok()),
-            run_key: self.run_key.as_ref().map(|key| key.current().ok()),
+            tokens: Says::of(self.tokens.as_ref().map(Watched::current)),
+            run_key: Says::of(self.run_key.as_ref().map(Watched::current)),
         }
     }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use lockgate_config::{
     ArgumentErrorsRule, CoreSet, DEFAULT_JOURNAL, GateTable, JournalTable, ModelTable, NotifyBy, NotifyTable,
-    QuotaTable, RunFile, ToolsTable, UnknownFieldsRule,
+    QuotaTable, RemoteTable, RunFile, ToolCallsWord, ToolsTable, UnknownFieldsRule, UsdPerMillion,
 };
 use lockgate_contract::ports::{Journal, ModelAdapter, PolicyEngine, Redactor, Visibility};
 use lockgate_contract::run::RunKind;
@@ -26,7 +26,7 @@ use lockgate_host::clock::SystemClock;
 use lockgate_host::randomness::RandomIds;
 use lockgate_journal::{SigningJournal, SigningKey};
 use lockgate_mcp::upstream::{Beside, Condition, Connections};
-use lockgate_models::{ChatCompletions, ChatCompletionsOptions, ScriptedModel};
+use lockgate_models::{Prices, Provider, RemoteModel, RemoteOptions, ScriptedModel, ToolCalls};
 use lockgate_notify::{Notifier, Program, Target, TargetError, Webhook};
 use lockgate_policy::NativePolicy;
 #[cfg(feature = "cedar")]
@@ -280,23 +280,43 @@ impl Assembly {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         match self.run_file.model.as_ref().ok_or_else(|| self.missing("model"))? {
             ModelTable::Scripted { script } => Ok(Arc::new(ScriptedModel::read(&folder.join(script))?)),
-            ModelTable::OpenaiCompatible { model, base_url, api_key_env, timeout, temperature, allow_insecure } => {
-                let mut options = ChatCompletionsOptions::new(model.clone());
-                options.base_url.clone_from(base_url);
-                options.api_key_variable.clone_from(api_key_env);
-                options.temperature = *temperature;
-                options.allow_insecure = *allow_insecure;
-                if let Some(timeout) = timeout {
-                    options.timeout = timeout.as_duration();
-                }
-                Ok(Arc::new(ChatCompletions::new(options)?))
-            }
+            ModelTable::OpenaiCompatible(table) => remote(Provider::OpenaiCompatible, table),
+            ModelTable::Openai(table) => remote(Provider::Openai, table),
+            ModelTable::Anthropic(table) => remote(Provider::Anthropic, table),
+            ModelTable::Gemini(table) => remote(Provider::Gemini, table),
+            ModelTable::Ollama(table) => remote(Provider::Ollama, table),
         }
     }
 
     fn missing(&self, key: &'static str) -> AssemblyError {
         AssemblyError::Missing { path: self.path.clone(), key }
     }
+}
+
+/// A model behind a server.
+fn remote(provider: Provider, table: &RemoteTable) -> Result<Arc<dyn ModelAdapter>, AssemblyError> {
+    let default = RemoteOptions::new(provider, table.model.clone());
+    let prices = table.price.map(|price| Prices {
+        input: price.input.millionths(),
+        cached_input: price.cached_input.map(UsdPerMillion::millionths),
+        output: price.output.millionths(),
+    });
+    let options = RemoteOptions {
+        base_url: table.base_url.clone(),
+        api_key_variable: table.api_key_env.clone(),
+        timeout: table.timeout.map_or(default.timeout, TimeSpan::as_duration),
+        max_output_tokens: table.max_output_tokens,
+        temperature: table.temperature,
+        allow_insecure: table.allow_insecure,
+        tools: match table.tools {
+            ToolCallsWord::Native => ToolCalls::Native,
+            ToolCallsWord::JsonSchema => ToolCalls::JsonSchema,
+            ToolCallsWord::Auto => ToolCalls::Auto,
+        },
+        prices,
+        ..default
+    };
+    Ok(Arc::new(RemoteModel::new(options)?))
 }
 
 /// The tools of every source that the file names, in a fixed order: core sets, catalogs, mocks.

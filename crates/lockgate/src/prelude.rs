@@ -24,7 +24,7 @@ pub use lockgate_host::clock::SystemClock;
 pub use lockgate_host::randomness::RandomIds;
 pub use lockgate_journal::open as open_journal;
 pub use lockgate_macros::tool;
-pub use lockgate_models::{ChatCompletions, ChatCompletionsOptions, ScriptedModel};
+pub use lockgate_models::{Provider, RemoteModel, RemoteOptions, ScriptedModel};
 pub use lockgate_policy::NativePolicy;
 pub use lockgate_redact::{ScrubberBuilder, SecretValue};
 pub use lockgate_registry::{Registry, RegistryRules};

@@ -151,7 +151,7 @@ fn responded(response: &ModelResponded) -> String {
         (false, true) => "text".to_owned(),
         (false, false) => format!("text, {calls}"),
     };
-    if let (Some(input), Some(output)) = (response.input_tokens, response.output_tokens) {
+    if let (Some(input), Some(output)) = (response.usage.input_tokens, response.usage.output_tokens) {
         let _ = write!(said, " ({input} tokens read, {output} written)");
     }
     said

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::call::ActionLanguage;
 use crate::ids::CallId;
-use crate::ports::Usage;
+use crate::ports::{ProviderItem, Usage};
 
 /// The model is asked.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -22,22 +22,12 @@ pub struct ModelResponded {
     pub text: Option<String>,
     /// The calls, under the ids that the harness made in this very commit.
     pub calls: Vec<RespondedCall>,
-    /// Tokens read, where counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input_tokens: Option<u64>,
-    /// Tokens written, where counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output_tokens: Option<u64>,
-}
-
-impl ModelResponded {
-    /// With token counts.
-    #[must_use]
-    pub fn with_usage(mut self, usage: Usage) -> Self {
-        self.input_tokens = usage.input_tokens;
-        self.output_tokens = usage.output_tokens;
-        self
-    }
+    /// What the provider wants back unchanged; without those in which a secret stood.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<ProviderItem>,
+    /// Tokens and cost, where counted.
+    #[serde(flatten)]
+    pub usage: Usage,
 }
 
 /// The model gave no usable answer. One attempt, one event; nobody retries behind it.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::call::ActionLanguage;
@@ -16,6 +17,34 @@ pub trait ModelAdapter: Send + Sync {
 
     /// Asks the model for its next turn. One attempt: whoever calls decides about retries.
     fn respond<'a>(&'a self, request: &'a ModelRequest) -> BoxFuture<'a, Result<ModelResponse, ModelError>>;
+
+    /// The same, with what the model says handed on while it says it, where the provider streams. What is heard is shown to people and
+    /// nothing else: only a turn that ended well is a turn.
+    fn stream<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+        heard: &'a Heard,
+    ) -> BoxFuture<'a, Result<ModelResponse, ModelError>> {
+        Box::pin(async move {
+            let response = self.respond(request).await?;
+            if let Some(text) = &response.text {
+                heard(Delta::Text(text));
+            }
+            Ok(response)
+        })
+    }
+}
+
+/// Hears a model speak.
+pub type Heard = dyn Fn(Delta<'_>) + Send + Sync;
+
+/// A piece of a turn that is not over. Untrusted, and not scrubbed yet: a secret may stand across two pieces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delta<'a> {
+    /// More of the text.
+    Text(&'a str),
+    /// More of what the model thinks aloud, where the provider shows it.
+    Reasoning(&'a str),
 }
 
 /// What the model is asked: the whole history and the tools it may see.
@@ -59,11 +88,15 @@ pub enum Message {
         text: Option<String>,
         /// The calls it asked for, in its order.
         calls: Vec<MessageCall>,
+        /// What its provider wants back unchanged.
+        items: Vec<ProviderItem>,
     },
     /// The one result of one call.
     Tool {
         /// The call that this answers.
         call_id: CallId,
+        /// Whether the call succeeded.
+        ok: bool,
         /// What the model is told: the data, or code, reason and message.
         content: Document,
     },
@@ -84,6 +117,27 @@ pub struct MessageCall {
     pub language: ActionLanguage,
 }
 
+/// Part of a turn that only its provider understands and wants back unchanged: reasoning with its signature, encrypted state, the id of
+/// an item. Nothing here reads it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ProviderItem {
+    /// The adapter that made it, by [`ModelAdapter::name`]. Every other one leaves it out.
+    pub adapter: String,
+    /// How many of the turn's calls stand before it.
+    pub before: u32,
+    /// The item, in the adapter's own form.
+    pub item: Document,
+}
+
+/// Two are equal with the same text.
+impl PartialEq for ProviderItem {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.adapter, self.before, self.item.text()) == (&other.adapter, other.before, other.item.text())
+    }
+}
+
+impl Eq for ProviderItem {}
+
 /// One model turn, as the provider gave it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelResponse {
@@ -91,6 +145,8 @@ pub struct ModelResponse {
     pub text: Option<String>,
     /// The calls it asks for, in its order; empty ends the run.
     pub calls: Vec<ProposedCall>,
+    /// What the provider wants back unchanged with the next request.
+    pub items: Vec<ProviderItem>,
     /// Tokens, where the provider counts them.
     pub usage: Usage,
 }
@@ -108,13 +164,24 @@ pub struct ProposedCall {
     pub language: ActionLanguage,
 }
 
-/// Token counts of one model turn.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// What one model turn used. Each is there where the provider counts it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens read.
+    /// Tokens read, those from a cache among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
-    /// Tokens written.
+    /// Tokens written, those of reasoning among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
+    /// Of the tokens read, those that came from the provider's cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_input_tokens: Option<u64>,
+    /// Of the tokens written, those that only the model reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning_tokens: Option<u64>,
+    /// What it costs, in millionths of a US dollar: by the provider's word, or by the prices that were configured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_microusd: Option<u64>,
 }
 
 /// Why there is no response. `detail` is for people; it may quote the provider and is scrubbed before it is stored.

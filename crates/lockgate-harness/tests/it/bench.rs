@@ -10,7 +10,7 @@ use lockgate_contract::effect::OnUnknown;
 use lockgate_contract::event::Event;
 use lockgate_contract::ids::{ApprovalId, RunId};
 use lockgate_contract::ports::{
-    ApprovalFilter, Clock, Decision, DecisionRefused, Ids, Journal, NoRedaction, PolicyEngine, Redactor,
+    ApprovalFilter, Clock, Decision, DecisionRefused, Heard, Ids, Journal, NoRedaction, PolicyEngine, Redactor,
 };
 use lockgate_contract::run::{Budget, RunBinding, RunStatus};
 use lockgate_contract::subject::Subject;
@@ -103,6 +103,8 @@ pub(crate) struct Bench {
     pub(crate) observers: Vec<Observer>,
     /// Stops the runs of the runners that are made from here on.
     pub(crate) cancel: CancellationToken,
+    /// Hears the model speak.
+    pub(crate) heard: Option<Arc<Heard>>,
 }
 
 impl Bench {
@@ -143,6 +145,7 @@ impl Bench {
             vetoes: Vec::new(),
             observers: Vec::new(),
             cancel: CancellationToken::new(),
+            heard: None,
         }
     }
 
@@ -174,6 +177,7 @@ impl Bench {
         let options = RunnerOptions {
             parallel_reads: self.parallel_reads,
             cancel: self.cancel.clone(),
+            heard: self.heard.clone(),
             observer: Some(Arc::new(move |event| observers.iter().for_each(|observer| observer(event)))),
             ..RunnerOptions::default()
         };

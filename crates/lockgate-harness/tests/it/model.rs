@@ -96,7 +96,12 @@ pub(crate) fn assert_paired(messages: &[Message]) {
 
 /// A turn of text alone.
 pub(crate) fn says(text: &str) -> Turn {
-    Turn::Says(ModelResponse { text: Some(text.to_owned()), calls: Vec::new(), usage: Usage::default() })
+    Turn::Says(ModelResponse {
+        text: Some(text.to_owned()),
+        calls: Vec::new(),
+        items: Vec::new(),
+        usage: Usage::default(),
+    })
 }
 
 /// A turn of calls: names and raw argument texts.
@@ -107,5 +112,5 @@ pub(crate) fn calls(calls: &[(&str, &str)]) -> Turn {
         arguments_text: (*arguments).to_owned(),
         language: ActionLanguage::Call,
     });
-    Turn::Says(ModelResponse { text: None, calls: calls.collect(), usage: Usage::default() })
+    Turn::Says(ModelResponse { text: None, calls: calls.collect(), items: Vec::new(), usage: Usage::default() })
 }

@@ -1,11 +1,14 @@
 //! Models that do not answer, or answer badly.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use lockgate_contract::document::Document;
 use lockgate_contract::event::Body;
-use lockgate_contract::ports::ModelError;
+use lockgate_contract::ports::{Delta, Message, ModelError, ProviderItem};
 use lockgate_contract::run::RunStatus;
 use lockgate_harness::RunResult;
+use lockgate_redact::{ScrubberBuilder, SecretValue};
 
 use crate::bench::{Bench, stop};
 use crate::model::{Turn, calls, says};
@@ -103,9 +106,54 @@ async fn a_model_may_say_something_and_call() {
     let tokens: Vec<_> = events
         .iter()
         .filter_map(|event| match event.body().unwrap() {
-            Body::ModelResponded(response) => Some(response.input_tokens),
+            Body::ModelResponded(response) => Some(response.usage.input_tokens),
             _ => None,
         })
         .collect();
     assert_eq!(tokens, [Some(12), None]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_wants_to_hears_the_model_speak() {
+    let mut turn = calls(&[("look", OK)]);
+    if let Turn::Says(response) = &mut turn {
+        response.text = Some("Let me look.".to_owned());
+    }
+    let said = Arc::new(Mutex::new(Vec::new()));
+    let listener = Arc::clone(&said);
+    let mut bench = Bench::new([turn, says("Seen.")]);
+    bench.heard = Some(Arc::new(move |delta| {
+        if let Delta::Text(text) = delta {
+            listener.lock().unwrap().push(text.to_owned());
+        }
+    }));
+    assert_eq!(stop(&bench.run().await).0, RunStatus::Completed);
+    assert_eq!(*said.lock().unwrap(), ["Let me look.", "Seen."]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_provider_wants_back_is_stored_and_goes_back_at_its_place() {
+    let item = |before, text: &str| ProviderItem {
+        adapter: "scripted".to_owned(),
+        before,
+        item: Document::from_json_value(&serde_json::json!({ "signature": text })),
+    };
+    let kept = [item(0, "a"), item(1, "b")];
+    let mut turn = calls(&[("look", OK), ("look", OK)]);
+    if let Turn::Says(response) = &mut turn {
+        response.items = vec![kept[0].clone(), item(1, "hunter22-hunter22"), kept[1].clone()];
+    }
+    let mut bench = Bench::new([turn, says("Seen.")]);
+    let mut secrets = ScrubberBuilder::new();
+    secrets.secret("S", SecretValue::new("hunter22-hunter22".to_owned())).unwrap();
+    bench.redactor = Arc::new(secrets.build().unwrap());
+    let run = bench.run().await;
+    let items = run.messages().into_iter().find_map(|message| match message {
+        Message::Assistant { items, .. } => Some(items),
+        _ => None,
+    });
+    // The one in which a secret stood is nowhere.
+    assert_eq!(items.unwrap(), kept);
+    let events = bench.events(run.run_id()).await;
+    assert!(!events.iter().any(|event| event.data.text().contains("hunter22")));
 }

@@ -1,6 +1,17 @@
 use super::*;
 
 #[test]
+fn a_files_digest_is_over_what_is_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a");
+    std::fs::write(&path, "abc").unwrap();
+    let digest = content_digest(&path).unwrap().to_string();
+    assert_eq!(digest, "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"); // FIPS 180-4
+    assert!(content_digest(folder.path()).is_err());
+    assert!(content_digest(&folder.path().join("none")).is_err());
+}
+
+#[test]
 fn appending_makes_the_file_and_adds_at_its_end() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.count");

@@ -17,8 +17,16 @@ async fn ended(journal: &dyn Journal, id: &str, key: Option<&str>, effect: Effec
     let mut claim = claim(&call, 1, None);
     claim.caller_key = key.map(|key| caller_key(key, id));
     journal.claim(&lease, claim, vec![event("tool.started")]).await.unwrap();
-    journal.settle(&lease, settling(&call, None), vec![settled(&call, effect)]).await.unwrap();
-    journal.append(&lease, vec![event("run.completed")]).await.unwrap();
+    let mut result = vec![settled(&call, effect)];
+    // The end comes with the result, as a direct call's does, or behind it.
+    let end = event("run.completed");
+    if key.is_none() {
+        result.push(end);
+        journal.settle(&lease, settling(&call, None), result).await.unwrap();
+    } else {
+        journal.settle(&lease, settling(&call, None), result).await.unwrap();
+        journal.append(&lease, vec![end]).await.unwrap();
+    }
     lease
 }
 

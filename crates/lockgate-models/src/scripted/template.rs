@@ -120,7 +120,7 @@ impl Placeholder {
 
 fn result_of<'a>(behind: &'a [Message], call: &MessageCall) -> Option<&'a Document> {
     behind.iter().find_map(|message| match message {
-        Message::Tool { call_id, content } if *call_id == call.call_id => Some(content),
+        Message::Tool { call_id, content, .. } if *call_id == call.call_id => Some(content),
         _ => None,
     })
 }

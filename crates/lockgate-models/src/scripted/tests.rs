@@ -34,10 +34,10 @@ fn history(steps: &[&[&str]]) -> Vec<Message> {
                 language: ActionLanguage::Call,
             })
             .collect();
-        messages.push(Message::Assistant { text: None, calls: calls.clone() });
+        messages.push(Message::Assistant { text: None, calls: calls.clone(), items: Vec::new() });
         for (call, content) in calls.iter().zip(*results) {
             let content = Document::parse(*content, Limits { max_bytes: content.len(), max_depth: 64 }).unwrap();
-            messages.push(Message::Tool { call_id: call.call_id.clone(), content });
+            messages.push(Message::Tool { call_id: call.call_id.clone(), ok: true, content });
         }
     }
     messages

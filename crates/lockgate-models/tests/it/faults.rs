@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lockgate_contract::ports::{Message, ModelAdapter, ModelError, ModelRequest, ModelResponse};
-use lockgate_models::{ChatCompletions, ChatCompletionsOptions};
+use lockgate_models::{Provider, RemoteModel, RemoteOptions};
 
 use crate::server::{Received, Reply, Server};
 
@@ -59,8 +59,8 @@ async fn a_connection_lost_in_the_body_is_unreachable() {
 async fn a_server_that_is_not_there_is_unreachable() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let base_url = Some(format!("http://127.0.0.1:{port}/v1"));
-    let options = ChatCompletionsOptions { base_url, ..ChatCompletionsOptions::new("m") };
-    let model = ChatCompletions::with_environment(options, |_| None).unwrap();
+    let options = RemoteOptions { base_url, ..RemoteOptions::new(Provider::OpenaiCompatible, "m") };
+    let model = RemoteModel::with_environment(options, |_| None).unwrap();
     assert_eq!(model.respond(&hello()).await.unwrap_err().code(), "model_unreachable");
 }
 
@@ -69,8 +69,8 @@ async fn a_silent_server_times_out_in_the_head_and_in_the_body() {
     let half = b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{\"choices\"".to_vec();
     for said in [Vec::new(), half] {
         let server = Server::start(vec![Reply::Stall(said)]);
-        let options = ChatCompletionsOptions { timeout: Duration::from_millis(100), ..server.options() };
-        let model = ChatCompletions::with_environment(options, |_| None).unwrap();
+        let options = RemoteOptions { timeout: Duration::from_millis(100), ..server.options() };
+        let model = RemoteModel::with_environment(options, |_| None).unwrap();
         assert_eq!(model.respond(&hello()).await.unwrap_err(), ModelError::TimedOut);
         server.finish().await;
     }
@@ -83,8 +83,8 @@ async fn a_body_over_the_limit_is_not_read() {
         format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{large}\r\n0\r\n\r\n", large.len());
     for reply in [Reply::json(200, large.clone()), Reply::Bytes(chunked.into_bytes())] {
         let server = Server::start(vec![reply]);
-        let options = ChatCompletionsOptions { max_response_bytes: 4096, ..server.options() };
-        let model = ChatCompletions::with_environment(options, |_| None).unwrap();
+        let options = RemoteOptions { max_response_bytes: 4096, ..server.options() };
+        let model = RemoteModel::with_environment(options, |_| None).unwrap();
         let detail = "the body is larger than 4096 bytes".to_owned();
         assert_eq!(model.respond(&hello()).await.unwrap_err(), ModelError::InvalidResponse { detail });
         server.finish().await;
@@ -114,7 +114,7 @@ async fn a_redirect_is_not_followed() {
 async fn the_key_goes_into_its_header_and_never_into_an_error() {
     let refused = r#"{"error": {"message": "Incorrect API key provided: sk-very-secret"}}"#;
     let server = Server::start(vec![Reply::json(401, refused), Reply::json(200, refused)]);
-    let model = ChatCompletions::with_environment(server.options(), |name| {
+    let model = RemoteModel::with_environment(server.options(), |name| {
         (name == "OPENAI_API_KEY").then(|| "sk-very-secret\n".to_owned())
     })
     .unwrap();
@@ -134,7 +134,7 @@ async fn the_key_goes_into_its_header_and_never_into_an_error() {
 #[test]
 fn an_adapter_for_the_default_server_needs_a_key_only() {
     let build = |key: Option<&str>| {
-        ChatCompletions::with_environment(ChatCompletionsOptions::new("m"), |name| {
+        RemoteModel::with_environment(RemoteOptions::new(Provider::OpenaiCompatible, "m"), |name| {
             key.filter(|_| name == "OPENAI_API_KEY").map(str::to_owned)
         })
     };

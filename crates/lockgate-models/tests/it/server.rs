@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use lockgate_models::{ChatCompletions, ChatCompletionsOptions};
+use lockgate_models::{Provider, RemoteModel, RemoteOptions, ToolCalls};
 
 /// What the server does with one request.
 pub(crate) enum Reply {
@@ -20,6 +20,19 @@ pub(crate) enum Reply {
 impl Reply {
     pub(crate) fn json(status: u16, body: impl Into<String>) -> Self {
         Self::Answer(status, vec![("content-type", "application/json".to_owned())], body.into())
+    }
+
+    /// A stream of server-sent events with these data.
+    pub(crate) fn events<'a>(data: impl IntoIterator<Item = &'a str>) -> Self {
+        let body: String =
+            data.into_iter().flat_map(|data| ["data: ".to_owned(), data.to_string(), "\r\n\r\n".to_owned()]).collect();
+        Self::Answer(200, vec![("content-type", "text/event-stream".to_owned())], body)
+    }
+
+    /// A stream of lines.
+    pub(crate) fn lines<'a>(lines: impl IntoIterator<Item = &'a str>) -> Self {
+        let body: String = lines.into_iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect();
+        Self::Answer(200, vec![("content-type", "application/x-ndjson".to_owned())], body)
     }
 }
 
@@ -54,14 +67,21 @@ impl Server {
     }
 
     /// The adapter's options for this server.
-    pub(crate) fn options(&self) -> ChatCompletionsOptions {
+    pub(crate) fn options(&self) -> RemoteOptions {
         let base_url = Some(format!("http://{}/v1", self.address));
-        ChatCompletionsOptions { base_url, ..ChatCompletionsOptions::new("test-model") }
+        RemoteOptions { base_url, ..RemoteOptions::new(Provider::OpenaiCompatible, "test-model") }
+    }
+
+    /// An adapter for another provider at this server.
+    pub(crate) fn model_of(&self, provider: Provider, tools: ToolCalls) -> RemoteModel {
+        let base_url = Some(format!("http://{}/base", self.address));
+        let options = RemoteOptions { base_url, tools, ..RemoteOptions::new(provider, "test-model") };
+        RemoteModel::with_environment(options, |_| None).unwrap()
     }
 
     /// An adapter for this server, without a key.
-    pub(crate) fn model(&self) -> ChatCompletions {
-        ChatCompletions::with_environment(self.options(), |_| None).unwrap()
+    pub(crate) fn model(&self) -> RemoteModel {
+        RemoteModel::with_environment(self.options(), |_| None).unwrap()
     }
 
     /// Waits until every reply was used, and returns the requests. The client's own tasks go on meanwhile: the server may

@@ -11,7 +11,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use lockgate::executor::ArgumentErrors;
-use lockgate::models::ChatCompletionsOptions;
+use lockgate::models::{Provider, RemoteOptions};
 use lockgate::prelude::*;
 use serde_json::json;
 
@@ -36,9 +36,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Makes one run against the server, and says what became of it as a line of JSON.
 async fn one_case(case: &str, base_url: &str, best: bool) -> Result<String, Box<dyn Error>> {
     ran::forget();
-    let mut options = ChatCompletionsOptions::new("scripted");
+    let mut options = RemoteOptions::new(Provider::OpenaiCompatible, "scripted");
     options.base_url = Some(base_url.to_owned());
-    let model = ChatCompletions::with_environment(options, |_| None)?;
+    let model = RemoteModel::with_environment(options, |_| None)?;
     let mut options = GateOptions::default();
     if best {
         options.call_timeout = Duration::from_secs(1);

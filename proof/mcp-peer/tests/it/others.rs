@@ -157,6 +157,9 @@ fn another_s_approval_is_none() {
     assert_eq!(paid(&house.gateway), 0);
 }
 
+/// What a client asks in its session.
+type Asks<'a> = &'a dyn Fn(&Session) -> String;
+
 #[test]
 fn another_s_session_and_its_streams_are_none() {
     let house = House::new("allow");
@@ -172,7 +175,7 @@ fn another_s_session_and_its_streams_are_none() {
     let read = until(&mut stream, "paid");
     let event = read.lines().find_map(|line| line.strip_prefix("id: ")).unwrap_or_else(|| panic!("{read}")).to_owned();
     let nobodys = format!("{}{}", &hers.id[..hers.id.len() - 4], "zzzz");
-    let asks: [(&str, &dyn Fn(&Session) -> String); 6] = [
+    let asks: [(&str, Asks<'_>); 6] = [
         ("POST", &|session| session.text(&json!({ "jsonrpc": "2.0", "id": 8, "method": "tools/list" }))),
         ("a call", &|session| session.text(&call)),
         ("a notification", &|session| {

@@ -7,6 +7,7 @@ use lockgate::contract::event::{
 };
 use lockgate::contract::ids::{CallId, ErrorId, RunId};
 use lockgate::contract::outcome::{Code, Outcome, Status};
+use lockgate::contract::ports::Usage;
 use lockgate::contract::result::Meta;
 use lockgate::contract::run::Completion;
 use lockgate::contract::time::Timestamp;
@@ -52,7 +53,7 @@ fn a_table_of_events() {
         language: ActionLanguage::Call,
     };
     let response =
-        ModelResponded { text: Some("Looking.".to_owned()), calls: vec![], input_tokens: None, output_tokens: None };
+        ModelResponded { text: Some("Looking.".to_owned()), calls: vec![], items: vec![], usage: Usage::default() };
     let completed = RunCompleted { reason: Completion::FinalAnswer, answer: None, completed_by: None };
     let bodies = [
         Body::ModelRequested(ModelRequested { messages: 1, tools: 2 }),

@@ -82,8 +82,7 @@ fn bodies() -> Vec<(Body, String)> {
         ),
         (Body::ModelRequested(ModelRequested { messages: 1, tools: 2 }), r#"{"messages":1,"tools":2}"#.to_owned()),
         (
-            Body::ModelResponded(
-                ModelResponded {
+            Body::ModelResponded(ModelResponded {
                     text: None,
                     calls: vec![RespondedCall {
                         call_id: CallId::new("c"),
@@ -93,11 +92,9 @@ fn bodies() -> Vec<(Body, String)> {
                         language: ActionLanguage::Call,
                         redacted: true,
                     }],
-                    input_tokens: None,
-                    output_tokens: None,
-                }
-                .with_usage(Usage { input_tokens: Some(1), output_tokens: Some(2) }),
-            ),
+                    items: vec![],
+                    usage: Usage { input_tokens: Some(1), output_tokens: Some(2), ..Usage::default() },
+                }),
             r#"{"text":null,"calls":[{"call_id":"c","provider_call_id":"","tool_name":"t","arguments_text":"{broken","redacted":true}],"input_tokens":1,"output_tokens":2}"#.to_owned(),
         ),
         (

@@ -77,7 +77,7 @@ fn assert_equal_calls(script: &Script, bench: &Bench, state: &RunState) {
 
 fn told(message: Message) -> Option<(CallId, String)> {
     match message {
-        Message::Tool { call_id, content } => Some((call_id, content.text().to_owned())),
+        Message::Tool { call_id, content, .. } => Some((call_id, content.text().to_owned())),
         Message::System { .. } | Message::User { .. } | Message::Assistant { .. } => None,
     }
 }

@@ -130,10 +130,10 @@ async fn the_longest_idle_connection_gives_way_and_one_with_a_request_does_not()
     next.write_all(&list).await.unwrap();
     until(&mut next, "private").await;
     assert!(is_over(&mut silent).await, "it said nothing for longest");
-    let mut last = server.connect().await;
-    last.write_all(&list).await.unwrap();
-    until(&mut last, "private").await;
-    assert!(is_over(&mut used).await, "its last request was answered before the other's");
+    let mut another = server.connect().await;
+    another.write_all(&list).await.unwrap();
+    until(&mut another, "private").await;
+    assert!(is_over(&mut used).await, "its another request was answered before the other's");
     next.write_all(&list).await.unwrap();
     until(&mut next, "private").await;
     fixture.release.notify_one();

@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Mutex;
 
 use lockgate::contract::ports::ProposedCall;
-use lockgate::models::ChatCompletionsOptions;
+use lockgate::models::{Provider, RemoteModel, RemoteOptions};
 use lockgate::prelude::*;
 use serde_json::{Value, json};
 
@@ -41,9 +41,9 @@ impl Wire {
 
     /// The adapter for this server.
     pub(super) fn model(&self) -> Arc<dyn ModelAdapter> {
-        let mut options = ChatCompletionsOptions::new("test-model");
+        let mut options = RemoteOptions::new(Provider::OpenaiCompatible, "test-model");
         options.base_url = Some(format!("http://{}/v1", self.address));
-        Arc::new(ChatCompletions::with_environment(options, |_| None).unwrap())
+        Arc::new(RemoteModel::with_environment(options, |_| None).unwrap())
     }
 
     /// The text of the requests so far.

@@ -51,7 +51,7 @@ pub(crate) fn check_history(request: &ModelRequest) {
     let mut due = VecDeque::new();
     for message in &request.messages {
         match message {
-            Message::Tool { call_id, content } => {
+            Message::Tool { call_id, content, .. } => {
                 assert_eq!(due.pop_front().as_ref(), Some(call_id), "results stand in request order");
                 Document::parse(content.text(), Limits::OWN).unwrap();
             }
