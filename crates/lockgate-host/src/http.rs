@@ -1,5 +1,6 @@
 //! How other machines are reached over HTTP: where somebody said, and nowhere else (feature `http`).
 
+mod lines;
 mod reach;
 
 use std::error::Error as _;
@@ -7,6 +8,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
+pub use lines::Lines;
 pub use reach::{OutOfReach, Reach, Zone};
 use reqwest::{Client, ClientBuilder, Response, Url};
 use rustls::crypto::CryptoProvider;

@@ -86,6 +86,21 @@ impl MemoryJournal {
         answer
     }
 
+    /// A commit whose events may end the run: others are forgotten for it then.
+    fn write_perhaps_last(
+        &self,
+        run: &RunId,
+        events: Vec<NewEvent>,
+        change: impl FnOnce(&mut State, Vec<NewEvent>, Timestamp) -> Result<Appended, JournalError>,
+    ) -> Result<Appended, JournalError> {
+        let ends = is_end(&events);
+        let appended = self.write(run, |state, now| change(state, events, now));
+        if ends && appended.is_ok() {
+            self.ended(run);
+        }
+        appended
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         // A panic cannot leave half a change behind: every change makes its checks first.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -144,12 +159,7 @@ impl Journal for MemoryJournal {
 
     fn append<'a>(&'a self, lease: &'a Lease, events: Vec<NewEvent>) -> BoxFuture<'a, Result<Appended, JournalError>> {
         Box::pin(async move {
-            let ends = is_end(&events);
-            let appended = self.write(lease, |state, now| Ok(state.leased(lease)?.append(events, now)));
-            if ends && appended.is_ok() {
-                self.ended(lease);
-            }
-            appended
+            self.write_perhaps_last(lease, events, |state, events, now| Ok(state.leased(lease)?.append(events, now)))
         })
     }
 
@@ -178,12 +188,7 @@ impl Journal for MemoryJournal {
         events: Vec<NewEvent>,
     ) -> BoxFuture<'a, Result<Appended, JournalError>> {
         Box::pin(async move {
-            let ends = is_end(&events);
-            let appended = self.write(lease, |state, now| state.settle(lease, settling, events, now));
-            if ends && appended.is_ok() {
-                self.ended(lease);
-            }
-            appended
+            self.write_perhaps_last(lease, events, |state, events, now| state.settle(lease, settling, events, now))
         })
     }
 

@@ -1,6 +1,7 @@
 //! Streams, cut into their events as they come: server-sent events (HTML Living Standard §9.2), or a JSON value a line.
 
 use lockgate_contract::ports::ModelError;
+use lockgate_host::http::Lines;
 
 use crate::failure;
 use crate::wire::{Framing, invalid};
@@ -21,12 +22,7 @@ pub(crate) struct Frames {
     /// How many bytes may come in all.
     most: usize,
     came: usize,
-    /// A line whose end has not come.
-    line: Vec<u8>,
-    /// No line has ended so far: a byte order mark may stand before the first.
-    is_first: bool,
-    /// A line ended with a carriage return: a line feed behind it belongs to it.
-    after_return: bool,
+    lines: Lines,
     kind: String,
     data: String,
     has_data: bool,
@@ -38,9 +34,7 @@ impl Frames {
             framing,
             most,
             came: 0,
-            line: Vec::new(),
-            is_first: true,
-            after_return: false,
+            lines: Lines::default(),
             kind: String::new(),
             data: String::new(),
             has_data: false,
@@ -48,26 +42,13 @@ impl Frames {
     }
 
     /// The events that end in this piece.
-    pub(crate) fn feed(&mut self, piece: &[u8]) -> Result<Vec<Event>, ModelError> {
+    pub(crate) fn feed(&mut self, mut piece: &[u8]) -> Result<Vec<Event>, ModelError> {
         self.came = self.came.saturating_add(piece.len());
         if self.came > self.most {
             return Err(failure::too_large(self.most));
         }
         let mut events = Vec::new();
-        let mut rest = piece;
-        while !rest.is_empty() {
-            if std::mem::take(&mut self.after_return) && rest[0] == b'\n' {
-                rest = &rest[1..];
-                continue;
-            }
-            let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
-                self.line.extend_from_slice(rest);
-                break;
-            };
-            self.line.extend_from_slice(&rest[..end]);
-            self.after_return = rest[end] == b'\r';
-            rest = &rest[end + 1..];
-            let line = std::mem::take(&mut self.line);
+        while let Some(line) = self.lines.next(&mut piece) {
             events.extend(self.end_of_line(line)?);
         }
         Ok(events)
@@ -75,15 +56,12 @@ impl Frames {
 
     /// What is left at the end of the stream. An event that no empty line ended is dropped; a line counts also without its end.
     pub(crate) fn end(&mut self) -> Result<Option<Event>, ModelError> {
-        let line = std::mem::take(&mut self.line);
+        let line = self.lines.rest();
         if self.framing == Framing::Lines { self.end_of_line(line) } else { Ok(None) }
     }
 
     fn end_of_line(&mut self, line: Vec<u8>) -> Result<Option<Event>, ModelError> {
-        let mut line = String::from_utf8(line).map_err(|_| invalid("the stream is not UTF-8"))?;
-        if std::mem::take(&mut self.is_first) && line.starts_with('\u{feff}') {
-            line.remove(0);
-        }
+        let line = String::from_utf8(line).map_err(|_| invalid("the stream is not UTF-8"))?;
         if self.framing == Framing::Lines {
             let is_blank = line.trim().is_empty();
             return Ok((!is_blank).then(|| Event { kind: String::new(), data: line }));

@@ -6,11 +6,11 @@ mod request;
 mod response;
 mod schema;
 
-use lockgate_contract::ports::{Heard, ModelError, ModelRequest, ModelResponse};
+use lockgate_contract::ports::{ModelError, ModelRequest, ModelResponse};
 
 use self::response::Answer;
 use crate::options::Resolved;
-use crate::wire::{Sent, TurnReader, Wire, WireRequest, ended_early, invalid, parsed};
+use crate::wire::{Answer as _, Pieces, Sent, TurnReader, Wire, WireRequest, invalid, parsed};
 
 /// The adapter's name, by which its items are known.
 const NAME: &str = "gemini";
@@ -54,23 +54,6 @@ impl Wire for Gemini {
     }
 
     fn reader(&self, sent: Sent) -> Box<dyn TurnReader> {
-        Box::new(Reader { sent, answer: Answer::default() })
-    }
-}
-
-/// Reads the pieces: each has the form of a whole answer.
-struct Reader {
-    sent: Sent,
-    answer: Answer,
-}
-
-impl TurnReader for Reader {
-    fn event(&mut self, _kind: &str, data: &str, heard: &Heard) -> Result<(), ModelError> {
-        let document = parsed(data)?;
-        self.answer.piece(document.root(), heard)
-    }
-
-    fn finish(self: Box<Self>) -> Result<ModelResponse, ModelError> {
-        self.answer.finish(&self.sent.names)?.ok_or_else(ended_early)
+        Box::new(Pieces::<Answer>::new(sent))
     }
 }

@@ -48,6 +48,12 @@ impl WireNames {
         self.to_wire.get(name).map(String::as_str)
     }
 
+    /// The name that is sent for one of a request.
+    pub(crate) fn as_sent<'a>(&'a self, name: &'a str) -> &'a str {
+        // INVARIANT: `Sent::of` adds every name of a request and of its history.
+        self.wire(name).unwrap_or(name)
+    }
+
     /// The name behind a wire name; a name that is none of ours comes back as it is.
     pub fn original<'a>(&'a self, wire: &'a str) -> &'a str {
         self.to_original.get(wire).map_or(wire, String::as_str)

@@ -5,11 +5,11 @@ mod request;
 mod response;
 
 use lockgate_contract::document::{Document, Node};
-use lockgate_contract::ports::{Heard, ModelError, ModelRequest, ModelResponse};
+use lockgate_contract::ports::{ModelError, ModelRequest, ModelResponse};
 
 use self::response::Answer;
 use crate::options::Resolved;
-use crate::wire::{Framing, InSchema, Sent, TurnReader, Wire, WireRequest, ended_early, invalid, parsed};
+use crate::wire::{Answer as _, Framing, InSchema, Pieces, Sent, TurnReader, Wire, WireRequest, invalid, parsed};
 
 /// The adapter's name, by which its items are known.
 const NAME: &str = "ollama";
@@ -38,7 +38,7 @@ impl Wire for Ollama {
     }
 
     fn reader(&self, sent: Sent) -> Box<dyn TurnReader> {
-        Box::new(Reader { sent, answer: Answer::default() })
+        Box::new(Pieces::<Answer>::new(sent))
     }
 
     fn framing(&self) -> Framing {
@@ -57,22 +57,5 @@ impl InSchema for Ollama {
 
     fn prompt_tokens(&self, root: Node<'_>) -> Option<u64> {
         response::usage_of(root).input_tokens
-    }
-}
-
-/// Reads the pieces: each has the form of a whole answer.
-struct Reader {
-    sent: Sent,
-    answer: Answer,
-}
-
-impl TurnReader for Reader {
-    fn event(&mut self, _kind: &str, data: &str, heard: &Heard) -> Result<(), ModelError> {
-        let document = parsed(data)?;
-        self.answer.piece(document.root(), heard)
-    }
-
-    fn finish(self: Box<Self>) -> Result<ModelResponse, ModelError> {
-        self.answer.finish(&self.sent.names)?.ok_or_else(ended_early)
     }
 }

@@ -82,6 +82,37 @@ pub(crate) trait TurnReader: Send {
     fn finish(self: Box<Self>) -> Result<ModelResponse, ModelError>;
 }
 
+/// A turn whose pieces each have the form of a whole answer.
+pub(crate) trait Answer: Default + Send {
+    /// Takes a piece of the answer, or all of it.
+    fn piece(&mut self, root: Node<'_>, heard: &Heard) -> Result<(), ModelError>;
+
+    /// The turn, or nothing where the server did not say that it is whole.
+    fn finish(self, names: &WireNames) -> Result<Option<ModelResponse>, ModelError>;
+}
+
+/// Reads such pieces.
+pub(crate) struct Pieces<A> {
+    sent: Sent,
+    answer: A,
+}
+
+impl<A: Answer> Pieces<A> {
+    pub(crate) fn new(sent: Sent) -> Self {
+        Self { sent, answer: A::default() }
+    }
+}
+
+impl<A: Answer> TurnReader for Pieces<A> {
+    fn event(&mut self, _kind: &str, data: &str, heard: &Heard) -> Result<(), ModelError> {
+        self.answer.piece(parsed(data)?.root(), heard)
+    }
+
+    fn finish(self: Box<Self>) -> Result<ModelResponse, ModelError> {
+        self.answer.finish(&self.sent.names)?.ok_or_else(ended_early)
+    }
+}
+
 /// How a stream is cut into pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
@@ -150,6 +181,16 @@ pub(crate) fn parsed(text: impl Into<String>) -> Result<Document, ModelError> {
     let text = text.into();
     let limits = limits(text.len());
     Document::parse(text, limits).map_err(|error| invalid(format!("it is not acceptable JSON: {error}")))
+}
+
+/// What is sent, as JSON text.
+pub(crate) fn written(value: &impl Serialize) -> Result<String, ModelError> {
+    serde_json::to_string(value).map_err(|error| unwritable(&error.to_string()))
+}
+
+/// The request cannot be written.
+pub(crate) fn unwritable(error: &str) -> ModelError {
+    ModelError::InvalidRequest { detail: format!("the request cannot be written: {error}") }
 }
 
 /// The answer cannot be read.

@@ -14,7 +14,6 @@ use lockgate_contract::document::{Document, Node};
 use tokio_util::sync::CancellationToken;
 
 use super::core::Core;
-use super::envelope::Envelope;
 use super::exchange::Exchange;
 use super::transport::{Pipes, Wire};
 use super::{ClientError, Endpoint, Listener, Options, Patience, Process, ServerFacts};
@@ -116,18 +115,7 @@ impl Drop for Opening {
 
 async fn ask(core: &Arc<Core>, method: &str, params: &Document, patience: Patience) -> Result<Document, ClientError> {
     let cancel = CancellationToken::new();
-    let envelope = Envelope::default();
-    core.exchange(Exchange {
-        method,
-        params,
-        envelope,
-        caller: None,
-        cancel: &cancel,
-        patience,
-        mirror: None,
-        acknowledged: None,
-    })
-    .await
+    core.exchange(Exchange::of_ours(method, params, patience, &cancel)).await
 }
 
 async fn discover(core: &Arc<Core>, probe: std::time::Duration) -> Result<Found, ClientError> {

@@ -28,6 +28,19 @@ pub(super) struct Exchange<'a> {
     pub(super) acknowledged: Option<oneshot::Sender<Document>>,
 }
 
+impl<'a> Exchange<'a> {
+    /// One of our own: nobody sent the call that it belongs to, and nothing is passed on.
+    pub(super) fn of_ours(
+        method: &'a str,
+        params: &'a Document,
+        patience: Patience,
+        cancel: &'a CancellationToken,
+    ) -> Self {
+        let envelope = Envelope::default();
+        Self { method, params, envelope, caller: None, cancel, patience, mirror: None, acknowledged: None }
+    }
+}
+
 /// A request whose answer nobody has yet. Where nobody waits for it any more, the server is told, in the way of its era.
 struct UnderWay<'a> {
     core: &'a Arc<Core>,

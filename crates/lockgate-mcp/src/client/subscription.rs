@@ -8,7 +8,6 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::core::Core;
-use super::envelope::Envelope;
 use super::exchange::Exchange;
 use super::transport::FOR_EVER;
 use super::{ClientError, Event, List, Patience};
@@ -88,17 +87,7 @@ impl Core {
     async fn listen(self: &Arc<Self>, params: &Document) -> Listened {
         let cancel = CancellationToken::new();
         let patience = Patience { idle: FOR_EVER, absolute: FOR_EVER };
-        let (method, envelope) = ("subscriptions/listen", Envelope::default());
-        let asked = Exchange {
-            method,
-            params,
-            envelope,
-            caller: None,
-            cancel: &cancel,
-            patience,
-            mirror: None,
-            acknowledged: None,
-        };
+        let asked = Exchange::of_ours("subscriptions/listen", params, patience, &cancel);
         match self.exchange(asked).await {
             // It does not offer it, whatever its capabilities say; or it honours nothing of it.
             Err(

@@ -108,8 +108,7 @@ impl Core {
         let envelope = Envelope { capabilities: asked.capabilities.as_ref(), ..Envelope::default() };
         let patience =
             Patience { idle: asked.patience.idle, absolute: asked.patience.idle.min(asked.patience.absolute) };
-        let asked =
-            Exchange { method, params, envelope, caller: None, cancel, patience, mirror: None, acknowledged: None };
+        let asked = Exchange { envelope, ..Exchange::of_ours(method, params, patience, cancel) };
         self.exchange(asked).await.map_err(|error| match error {
             // An error about the task is none of the call's.
             ClientError::Server(error) | ClientError::Refused(error) => {
@@ -154,17 +153,7 @@ impl Drop for Follower {
             let params = Edit::new().with("taskId", id).document();
             let patience = Patience { idle: LAST_WORD, absolute: LAST_WORD };
             let cancel = CancellationToken::new();
-            let envelope = Envelope::default();
-            let asked = Exchange {
-                method: "tasks/cancel",
-                params: &params,
-                envelope,
-                caller: None,
-                cancel: &cancel,
-                patience,
-                mirror: None,
-                acknowledged: None,
-            };
+            let asked = Exchange::of_ours("tasks/cancel", &params, patience, &cancel);
             // It is cooperative: the server may end it otherwise, and nobody waits for it.
             let _ = core.exchange(asked).await;
         });

@@ -17,7 +17,6 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::core::Core;
-use super::envelope::Envelope;
 use super::exchange::Exchange;
 use super::subscription::{FIRST_WAIT, LONGEST_WAIT};
 use super::transport::FOR_EVER;
@@ -104,11 +103,7 @@ impl Core {
     async fn about_resource(self: &Arc<Self>, method: &str, uri: &str) -> Result<(), ClientError> {
         let params = Edit::new().with("uri", Document::string(uri)).document();
         let (cancel, patience) = (CancellationToken::new(), self.options.patience);
-        let envelope = Envelope::default();
-        let (params, cancel) = (&params, &cancel);
-        let asked =
-            Exchange { method, params, envelope, caller: None, cancel, patience, mirror: None, acknowledged: None };
-        self.exchange(asked).await.map(drop)
+        self.exchange(Exchange::of_ours(method, &params, patience, &cancel)).await.map(drop)
     }
 }
 
@@ -160,11 +155,8 @@ impl Stream {
         let core = Arc::clone(core);
         let listening = async move {
             let (cancel, patience) = (CancellationToken::new(), Patience { idle: FOR_EVER, absolute: FOR_EVER });
-            let (method, envelope, acknowledged) = ("subscriptions/listen", Envelope::default(), Some(sender));
-            let (params, cancel) = (&params, &cancel);
-            let asked =
-                Exchange { method, params, envelope, caller: None, cancel, patience, mirror: None, acknowledged };
-            core.exchange(asked).await
+            let asked = Exchange::of_ours("subscriptions/listen", &params, patience, &cancel);
+            core.exchange(Exchange { acknowledged: Some(sender), ..asked }).await
         };
         let mut task = AbortOnDropHandle::new(tokio::spawn(listening));
         let acknowledged = tokio::select! {

@@ -154,8 +154,7 @@ fn turn<'a>(
         }
         blocks.push(WireBlock::Own(Own::ToolUse {
             id: pairing.call(call),
-            // INVARIANT: whoever builds a request adds every name of its history to `names` first.
-            name: names.wire(&call.name).unwrap_or(&call.name),
+            name: names.as_sent(&call.name),
             input: input(call)?,
             caller,
         }));

@@ -7,7 +7,7 @@ use super::history::{WireBlock, WireMessage, wire_messages};
 use crate::chat::Parameters;
 use crate::names::WireNames;
 use crate::options::Resolved;
-use crate::wire::Members;
+use crate::wire::{Members, written};
 
 /// The protocol demands a number.
 const MAX_TOKENS: u32 = 8192;
@@ -29,8 +29,7 @@ pub(super) fn body(
         stream,
         extra: Members(&options.extra_body),
     };
-    serde_json::to_string(&body)
-        .map_err(|error| ModelError::InvalidRequest { detail: format!("the request cannot be written: {error}") })
+    written(&body)
 }
 
 #[derive(Serialize)]
@@ -59,8 +58,7 @@ struct WireTool<'a> {
 
 fn wire_tool<'a>(tool: &'a ToolDefinition, names: &'a WireNames) -> WireTool<'a> {
     WireTool {
-        // INVARIANT: `Sent::of` has every tool of the request.
-        name: names.wire(&tool.name).unwrap_or(&tool.name),
+        name: names.as_sent(&tool.name),
         description: &tool.description,
         input_schema: Parameters(&tool.input_schema),
     }

@@ -141,7 +141,7 @@ pub(super) fn wire_messages<'a>(
             Message::Tool { call_id, content, .. } => {
                 let Open { id, name, .. } = pairing.result(call_id)?;
                 let told = Told::of(content);
-                images.push((id.clone(), names.wire(name).unwrap_or(name), told.images));
+                images.push((id.clone(), names.as_sent(name), told.images));
                 WireMessage::Tool { tool_call_id: id, content: told.text }
             }
         });
@@ -166,8 +166,7 @@ fn shown<'a>(images: &mut Vec<Shown<'a>>) -> Option<WireMessage<'a>> {
 }
 
 fn wire_call<'a>(call: &'a MessageCall, id: Cow<'a, str>, names: &'a WireNames, kept: Extra<'a>) -> WireCall<'a> {
-    // INVARIANT: whoever builds a request adds every name of its history to `names` first.
-    let name = names.wire(&call.name).unwrap_or(&call.name);
+    let name = names.as_sent(&call.name);
     let (r#type, action) = match call.language {
         ActionLanguage::Call => {
             ("function", WireAction::Function { name, arguments: object_text(&call.arguments_text) })

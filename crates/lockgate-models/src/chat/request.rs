@@ -7,7 +7,7 @@ use super::history::{WireMessage, wire_messages};
 use super::schema::Parameters;
 use crate::names::WireNames;
 use crate::options::Resolved;
-use crate::wire::Members;
+use crate::wire::{Members, written};
 
 /// The body as JSON text. The same request gives the same bytes, so that providers' prompt caches hold.
 pub(super) fn body(
@@ -19,15 +19,14 @@ pub(super) fn body(
     let body = Body {
         model: &options.model,
         messages: wire_messages(&request.messages, names)?,
-        tools: request.tools.iter().map(|tool| wire_tool(tool, names)).collect(),
+        tools: request.tools.iter().map(|tool| wire_tool(tool, names, Parameters(&tool.input_schema))).collect(),
         temperature: options.temperature,
         stream,
         stream_options: stream.then_some(StreamOptions { include_usage: true }),
         max_completion_tokens: options.max_output_tokens,
         extra: Members(&options.extra_body),
     };
-    serde_json::to_string(&body)
-        .map_err(|error| ModelError::InvalidRequest { detail: format!("the request cannot be written: {error}") })
+    written(&body)
 }
 
 #[derive(Serialize)]
@@ -36,7 +35,7 @@ struct Body<'a> {
     messages: Vec<WireMessage<'a>>,
     // Absent rather than empty: an empty list is refused.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<WireTool<'a>>,
+    tools: Vec<WireTool<'a, Parameters<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     stream: bool,
@@ -53,29 +52,26 @@ struct StreamOptions {
     include_usage: bool,
 }
 
+/// A tool with its parameters, in whichever form they are.
 #[derive(Serialize)]
-struct WireTool<'a> {
+pub(crate) struct WireTool<'a, P> {
     r#type: &'static str,
-    function: WireDeclaration<'a>,
+    function: WireDeclaration<'a, P>,
 }
 
 /// A tool as the model sees it. It never says `strict`: the schema is not brought into the strict dialect.
 #[derive(Serialize)]
-struct WireDeclaration<'a> {
+struct WireDeclaration<'a, P> {
     name: &'a str,
     description: &'a str,
-    parameters: Parameters<'a>,
+    parameters: P,
 }
 
-fn wire_tool<'a>(tool: &'a ToolDefinition, names: &'a WireNames) -> WireTool<'a> {
+/// How a tool is declared, as Ollama takes it too.
+pub(crate) fn wire_tool<'a, P>(tool: &'a ToolDefinition, names: &'a WireNames, parameters: P) -> WireTool<'a, P> {
     WireTool {
         r#type: "function",
-        function: WireDeclaration {
-            // INVARIANT: `Sent::of` has every tool of the request.
-            name: names.wire(&tool.name).unwrap_or(&tool.name),
-            description: &tool.description,
-            parameters: Parameters(&tool.input_schema),
-        },
+        function: WireDeclaration { name: names.as_sent(&tool.name), description: &tool.description, parameters },
     }
 }
 

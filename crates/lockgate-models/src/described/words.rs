@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::pairing::{Pairing, object_text};
 use crate::told::Told;
+use crate::wire::{unwritable, written};
 
 /// How an answer is to be written.
 const HOW: &str = "Answer with exactly one JSON object and nothing else: either {\"call\": {\"name\": NAME, \"arguments\": {…}}} to \
@@ -128,12 +129,4 @@ fn answered(text: Option<&str>, calls: &[MessageCall]) -> Result<String, ModelEr
         lines.push(written(&Answer::Call { name: &call.name, arguments: &arguments })?);
     }
     Ok(lines.join("\n"))
-}
-
-fn written(value: &impl Serialize) -> Result<String, ModelError> {
-    serde_json::to_string(value).map_err(|error| unwritable(&error.to_string()))
-}
-
-fn unwritable(error: &str) -> ModelError {
-    ModelError::InvalidRequest { detail: format!("the request cannot be written: {error}") }
 }

@@ -127,7 +127,7 @@ pub(super) fn contents<'a>(messages: &'a [Message], names: &'a WireNames) -> Res
             Message::Tool { call_id, ok, content } => {
                 let call = pairing.result(call_id)?;
                 let Told { text, images } = Told::of(content);
-                let name = names.wire(call.name).unwrap_or(call.name);
+                let name = names.as_sent(call.name);
                 let response = response(*ok, &text);
                 results
                     .parts
@@ -232,8 +232,7 @@ fn function_call<'a>(call: &'a MessageCall, pairing: &mut Pairing<'a>, names: &'
         }
         ActionLanguage::Code => Args::Code { code: &call.arguments_text },
     };
-    // INVARIANT: whoever builds a request adds every name of its history to `names` first.
-    FunctionCall { id: pairing.call(call), name: names.wire(&call.name).unwrap_or(&call.name), args }
+    FunctionCall { id: pairing.call(call), name: names.as_sent(&call.name), args }
 }
 
 /// The text of a turn, cut into the pieces that it came in.

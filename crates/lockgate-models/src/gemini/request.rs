@@ -8,7 +8,7 @@ use super::history::{Content, Part, contents};
 use super::schema::parameters;
 use crate::names::WireNames;
 use crate::options::Resolved;
-use crate::wire::Members;
+use crate::wire::{Members, written};
 
 /// The body as JSON text. The same request gives the same bytes.
 pub(super) fn body(options: &Resolved, request: &ModelRequest, names: &WireNames) -> Result<String, ModelError> {
@@ -26,8 +26,7 @@ pub(super) fn body(options: &Resolved, request: &ModelRequest, names: &WireNames
         generation_config: (!settings.is_empty()).then_some(Members(&settings)),
         extra: Members(&options.extra_body),
     };
-    serde_json::to_string(&body)
-        .map_err(|error| ModelError::InvalidRequest { detail: format!("the request cannot be written: {error}") })
+    written(&body)
 }
 
 #[derive(Serialize)]
@@ -66,8 +65,7 @@ struct Declaration<'a> {
 
 fn declaration<'a>(tool: &'a ToolDefinition, names: &'a WireNames) -> Declaration<'a> {
     Declaration {
-        // INVARIANT: `Sent::of` has every tool of the request.
-        name: names.wire(&tool.name).unwrap_or(&tool.name),
+        name: names.as_sent(&tool.name),
         description: &tool.description,
         parameters_json_schema: parameters(&tool.input_schema),
     }

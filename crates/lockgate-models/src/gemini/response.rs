@@ -69,9 +69,8 @@ struct Kept<'a> {
     thought_signature: Option<&'a Document>,
 }
 
-impl Answer {
-    /// Takes a piece of the answer, or all of it.
-    pub(super) fn piece(&mut self, root: Node<'_>, heard: &Heard) -> Result<(), ModelError> {
+impl crate::wire::Answer for Answer {
+    fn piece(&mut self, root: Node<'_>, heard: &Heard) -> Result<(), ModelError> {
         if let Some(error) = present(root, "error") {
             return Err(from_error_member(error));
         }
@@ -97,6 +96,50 @@ impl Answer {
         Ok(())
     }
 
+    fn finish(self, names: &WireNames) -> Result<Option<ModelResponse>, ModelError> {
+        let Some(word) = self.finish.as_deref() else { return Ok(None) };
+        let finish = match word {
+            "STOP" => Finish::Whole,
+            "MAX_TOKENS" => Finish::Cut,
+            "SAFETY"
+            | "RECITATION"
+            | "BLOCKLIST"
+            | "PROHIBITED_CONTENT"
+            | "SPII"
+            | "LANGUAGE"
+            | "MODEL_ARMOR"
+            | "IMAGE_SAFETY"
+            | "IMAGE_PROHIBITED_CONTENT"
+            | "IMAGE_RECITATION" => {
+                let detail = format!("the provider held the answer back ({word})");
+                return Err(ModelError::Refused { detail: with_message(detail, &self.finish_message) });
+            }
+            word => {
+                return Err(invalid(with_message(format!("it ended with {}", cut(word)), &self.finish_message)));
+            }
+        };
+        let items = self.items();
+        let mut text = String::new();
+        let mut calls = Vec::new();
+        for part in self.parts {
+            match part {
+                Part::Text { text: piece, .. } => text.push_str(&piece),
+                Part::Call(call) => calls.push(ProposedCall {
+                    provider_call_id: call.id,
+                    name: names.original(&call.name).to_owned(),
+                    arguments_text: call.arguments.text(),
+                    language: ActionLanguage::Call,
+                }),
+                Part::Thought(_) | Part::Kept(_) => {}
+            }
+        }
+        let text = (!text.is_empty()).then_some(text);
+        check_finish(Some(finish), text.as_deref(), &calls)?;
+        Ok(Some(ModelResponse { text, calls, items, usage: self.usage }))
+    }
+}
+
+impl Answer {
     fn part(&mut self, part: Node<'_>, heard: &Heard) -> Result<(), ModelError> {
         let signature = present(part, "thoughtSignature").filter(|signature| signature.raw() != "\"\"");
         if let Some(call) = present(part, "functionCall") {
@@ -171,49 +214,6 @@ impl Answer {
         }
         call.arguments.take(args, partial, goes_on);
         Ok(())
-    }
-
-    /// The turn, or nothing where the provider did not say that it is whole.
-    pub(super) fn finish(self, names: &WireNames) -> Result<Option<ModelResponse>, ModelError> {
-        let Some(word) = self.finish.as_deref() else { return Ok(None) };
-        let finish = match word {
-            "STOP" => Finish::Whole,
-            "MAX_TOKENS" => Finish::Cut,
-            "SAFETY"
-            | "RECITATION"
-            | "BLOCKLIST"
-            | "PROHIBITED_CONTENT"
-            | "SPII"
-            | "LANGUAGE"
-            | "MODEL_ARMOR"
-            | "IMAGE_SAFETY"
-            | "IMAGE_PROHIBITED_CONTENT"
-            | "IMAGE_RECITATION" => {
-                let detail = format!("the provider held the answer back ({word})");
-                return Err(ModelError::Refused { detail: with_message(detail, &self.finish_message) });
-            }
-            word => {
-                return Err(invalid(with_message(format!("it ended with {}", cut(word)), &self.finish_message)));
-            }
-        };
-        let items = self.items();
-        let mut text = String::new();
-        let mut calls = Vec::new();
-        for part in self.parts {
-            match part {
-                Part::Text { text: piece, .. } => text.push_str(&piece),
-                Part::Call(call) => calls.push(ProposedCall {
-                    provider_call_id: call.id,
-                    name: names.original(&call.name).to_owned(),
-                    arguments_text: call.arguments.text(),
-                    language: ActionLanguage::Call,
-                }),
-                Part::Thought(_) | Part::Kept(_) => {}
-            }
-        }
-        let text = (!text.is_empty()).then_some(text);
-        check_finish(Some(finish), text.as_deref(), &calls)?;
-        Ok(Some(ModelResponse { text, calls, items, usage: self.usage }))
     }
 
     /// What has to come back: nothing for a plain turn, which is a text and then calls; else the place of each part.

@@ -99,7 +99,7 @@ pub(super) fn wire_messages<'a>(
                 let Told { text, images } = Told::of(content);
                 WireMessage::Tool {
                     content: text,
-                    tool_name: names.wire(call.name).unwrap_or(call.name),
+                    tool_name: names.as_sent(call.name),
                     images: images.into_iter().map(|image| image.data).collect(),
                 }
             }
@@ -121,6 +121,5 @@ fn wire_call<'a>(call: &'a MessageCall, names: &'a WireNames) -> WireCall<'a> {
         }
         ActionLanguage::Code => Arguments::Code { code: &call.arguments_text },
     };
-    // INVARIANT: whoever builds a request adds every name of its history to `names` first.
-    WireCall { function: Function { name: names.wire(&call.name).unwrap_or(&call.name), arguments } }
+    WireCall { function: Function { name: names.as_sent(&call.name), arguments } }
 }

@@ -28,9 +28,8 @@ struct Thinking<'a> {
     thinking: &'a str,
 }
 
-impl Answer {
-    /// Takes a piece of the answer, or all of it.
-    pub(super) fn piece(&mut self, root: Node<'_>, heard: &Heard) -> Result<(), ModelError> {
+impl crate::wire::Answer for Answer {
+    fn piece(&mut self, root: Node<'_>, heard: &Heard) -> Result<(), ModelError> {
         if let Some(error) = present(root, "error") {
             return Err(failure(error));
         }
@@ -59,8 +58,7 @@ impl Answer {
         Ok(())
     }
 
-    /// The turn, or nothing where the server did not say that it is done.
-    pub(super) fn finish(self, names: &WireNames) -> Result<Option<ModelResponse>, ModelError> {
+    fn finish(self, names: &WireNames) -> Result<Option<ModelResponse>, ModelError> {
         if !self.is_done {
             return Ok(None);
         }

@@ -208,8 +208,7 @@ fn turn<'a>(
         }
         if let Some(call) = calls.get(position) {
             let call_id = pairing.call(call);
-            // INVARIANT: whoever builds a request adds every name of its history to `names` first.
-            let name = names.wire(&call.name).unwrap_or(&call.name);
+            let name = names.as_sent(&call.name);
             let (r#type, text) = match call.language {
                 ActionLanguage::Call => ("function_call", CallText::Arguments(object_text(&call.arguments_text))),
                 ActionLanguage::Code => ("custom_tool_call", CallText::Input(&call.arguments_text)),

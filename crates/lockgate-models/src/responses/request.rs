@@ -7,7 +7,7 @@ use super::history::{InputItem, input_items};
 use crate::chat::Parameters;
 use crate::names::WireNames;
 use crate::options::Resolved;
-use crate::wire::Members;
+use crate::wire::{Members, written};
 
 /// What is asked for beside the items themselves: without it what the model thought cannot go back, as nothing of it is stored.
 const INCLUDE: [&str; 1] = ["reasoning.encrypted_content"];
@@ -35,8 +35,7 @@ pub(super) fn body(
         stream,
         extra: Members(&options.extra_body),
     };
-    serde_json::to_string(&body)
-        .map_err(|error| ModelError::InvalidRequest { detail: format!("the request cannot be written: {error}") })
+    written(&body)
 }
 
 #[derive(Serialize)]
@@ -71,8 +70,7 @@ struct Declared<'a> {
 fn declared<'a>(tool: &'a ToolDefinition, names: &'a WireNames) -> Declared<'a> {
     Declared {
         r#type: "function",
-        // INVARIANT: `Sent::of` has every tool of the request.
-        name: names.wire(&tool.name).unwrap_or(&tool.name),
+        name: names.as_sent(&tool.name),
         description: &tool.description,
         parameters: Parameters(&tool.input_schema),
         strict: false,

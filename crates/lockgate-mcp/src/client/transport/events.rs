@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use lockgate_host::http::Lines;
+
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Event {
@@ -13,11 +15,7 @@ pub(super) struct Event {
 /// What a stream said so far.
 pub(super) struct EventReader {
     longest: usize,
-    /// A line whose end has not come.
-    line: Vec<u8>,
-    /// A line ended with a carriage return: a line feed behind it belongs to it.
-    after_return: bool,
-    is_first_line: bool,
+    lines: Lines,
     kind: String,
     data: String,
     has_data: bool,
@@ -36,9 +34,7 @@ impl EventReader {
     pub(super) fn new(longest: usize) -> Self {
         Self {
             longest,
-            line: Vec::new(),
-            after_return: false,
-            is_first_line: true,
+            lines: Lines::default(),
             kind: String::new(),
             data: String::new(),
             has_data: false,
@@ -57,36 +53,20 @@ impl EventReader {
     /// The events that end in this piece.
     pub(super) fn feed(&mut self, mut piece: &[u8]) -> Result<Vec<Event>, TooLong> {
         let mut events = Vec::new();
-        while !piece.is_empty() {
-            if std::mem::take(&mut self.after_return) && piece[0] == b'\n' {
-                piece = &piece[1..];
-                continue;
-            }
-            let Some(end) = piece.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
-                self.line.extend_from_slice(piece);
-                self.check()?;
-                break;
-            };
-            self.line.extend_from_slice(&piece[..end]);
-            self.after_return = piece[end] == b'\r';
-            piece = &piece[end + 1..];
-            let line = std::mem::take(&mut self.line);
+        while let Some(line) = self.lines.next(&mut piece) {
             events.extend(self.line(&line));
             self.check()?;
         }
+        self.check()?;
         Ok(events)
     }
 
     fn check(&self) -> Result<(), TooLong> {
-        if self.line.len() + self.data.len() > self.longest { Err(TooLong) } else { Ok(()) }
+        if self.lines.unended() + self.data.len() > self.longest { Err(TooLong) } else { Ok(()) }
     }
 
     fn line(&mut self, line: &[u8]) -> Option<Event> {
-        let line = String::from_utf8_lossy(line);
-        let mut line = &*line;
-        if std::mem::take(&mut self.is_first_line) {
-            line = line.strip_prefix('\u{feff}').unwrap_or(line);
-        }
+        let line = &*String::from_utf8_lossy(line);
         if line.is_empty() {
             return self.event();
         }

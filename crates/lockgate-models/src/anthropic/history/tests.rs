@@ -1,21 +1,10 @@
-use lockgate_contract::document::Document;
-use lockgate_contract::ids::CallId;
 use lockgate_contract::ports::ProviderItem;
 
 use super::*;
-
-fn document(text: &str) -> Document {
-    Document::parse(text, crate::wire::limits(text.len())).unwrap()
-}
+use crate::testing::document;
 
 fn call(index: u32, provider_call_id: &str, arguments_text: &str) -> MessageCall {
-    MessageCall {
-        call_id: CallId::new(format!("run-1:step-0:call-{index}")),
-        provider_call_id: provider_call_id.to_owned(),
-        name: "t".to_owned(),
-        arguments_text: arguments_text.to_owned(),
-        language: ActionLanguage::Call,
-    }
+    crate::testing::call(index, "t", provider_call_id, arguments_text)
 }
 
 fn item(before: u32, text: &str) -> ProviderItem {

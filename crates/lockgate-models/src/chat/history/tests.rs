@@ -1,16 +1,9 @@
 use lockgate_contract::document::Document;
-use lockgate_contract::ids::CallId;
 
 use super::*;
 
 fn call(index: u32, provider_call_id: &str, arguments_text: &str) -> MessageCall {
-    MessageCall {
-        call_id: CallId::new(format!("run-1:step-0:call-{index}")),
-        provider_call_id: provider_call_id.to_owned(),
-        name: "t".to_owned(),
-        arguments_text: arguments_text.to_owned(),
-        language: ActionLanguage::Call,
-    }
+    crate::testing::call(index, "t", provider_call_id, arguments_text)
 }
 
 fn turn(calls: &[MessageCall]) -> Message {

@@ -1,15 +1,9 @@
-use lockgate_contract::call::ActionLanguage;
-use lockgate_contract::document::Document;
-use lockgate_contract::ids::CallId;
 use lockgate_contract::ports::{Message, MessageCall};
 
 use super::*;
+use crate::testing::{call, document};
 use crate::wire::Sent;
 use crate::{Provider, RemoteOptions};
-
-fn document(text: &str) -> Document {
-    Document::parse(text, crate::wire::limits(text.len())).unwrap()
-}
 
 fn options(extra_body: Option<&str>, temperature: Option<f64>) -> Resolved {
     RemoteOptions {
@@ -20,16 +14,6 @@ fn options(extra_body: Option<&str>, temperature: Option<f64>) -> Resolved {
     }
     .resolve(|_| None)
     .unwrap()
-}
-
-fn call(index: u32, name: &str, provider_call_id: &str, arguments_text: &str) -> MessageCall {
-    MessageCall {
-        call_id: CallId::new(format!("run-1:step-0:call-{index}")),
-        provider_call_id: provider_call_id.to_owned(),
-        name: name.to_owned(),
-        arguments_text: arguments_text.to_owned(),
-        language: ActionLanguage::Call,
-    }
 }
 
 /// A history with everything in it: text beside calls, an invented tool, a broken argument text, a missing id.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::wire::Answer as _;
 
 /// What comes of these pieces.
 fn turn(pieces: &[&str]) -> Result<Option<ModelResponse>, ModelError> {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::wire::Answer as _;
 
 fn turn(pieces: &[&str]) -> Result<Option<ModelResponse>, ModelError> {
     let mut answer = Answer::default();
